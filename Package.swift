@@ -340,8 +340,8 @@ let package = Package(
         tests(
             "RunReportsTests",
             [
-                "RunReports", "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning",
-                "MigrationValidation", "StoreFileChecks", "StoreSwap", "CoreDataStore",
+                "RunReports", "RunService", "MigrationEngine", "MigrationPlanning",
+                "MigrationValidation", "StoreFileChecks", "StoreSwap", "CoreDataStore", "Jobs",
                 "DurableFiles",
             ]),
         // These run the built program, too.

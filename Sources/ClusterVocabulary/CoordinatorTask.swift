@@ -58,10 +58,10 @@ package enum TaskOutcome: Hashable, Sendable {
     /// The result has the store's name.
     case swapped
     /// It failed; the code decides what follows.
-    case failed(FailureCode, text: String)
+    case failed(FailureCause, text: String)
     /// A swap met an error after files of the store had moved: another try goes on with it, and
     /// the store must not be called failed.
-    case interrupted(FailureCode, text: String)
+    case interrupted(FailureCause, text: String)
 }
 
 /// What of an earlier start a preparation found fit to go on with.

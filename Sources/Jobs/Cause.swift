@@ -1,9 +1,9 @@
 /// Why something failed: a code to act on and words for people, never a value of a row.
 package struct Cause: Hashable, Sendable, CustomStringConvertible {
-    package let code: FailureCode
+    package let code: FailureCause
     package let text: String
 
-    package init(_ code: FailureCode, _ text: String) {
+    package init(_ code: FailureCause, _ text: String) {
         self.code = code
         self.text = text
     }

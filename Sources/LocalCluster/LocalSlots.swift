@@ -59,8 +59,7 @@ extension WholeStoreJobs {
             do throws(RunError) {
                 return try run(job, attempt: attempt, in: environment)
             } catch {
-                throw SlotFailure(
-                    code: error.isOutOfMemory ? .slotOutOfMemory : error.code, text: "\(error)")
+                throw SlotFailure(error.cause, text: "\(error)")
             }
         }
     }

@@ -33,20 +33,11 @@ package enum EngineError: StoreAccessError, Sendable {
         .sourceChanged(store.description + FileUser.apposition(of: store))
     }
 
-    /// Whether memory was refused, which under a limit of address space says so.
-    package var isOutOfMemory: Bool {
+    /// What other processes are told.
+    package var cause: FailureCause {
         switch self {
-        case .store(let error): error.isOutOfMemory
-        case .file(let error): error.isOutOfMemory
-        default: false
-        }
-    }
-
-    /// The number that tells other processes.
-    package var code: FailureCode {
-        switch self {
-        case .store(let error): error.code
-        case .file(let error): error.code
+        case .store(let error): error.cause
+        case .file(let error): error.cause
         case .wrongPlan: .wrongPlan
         case .sourceChanged: .sourceChanged
         case .dataRefused: .dataRefused
@@ -55,7 +46,7 @@ package enum EngineError: StoreAccessError, Sendable {
         case .noMapping: .noMapping
         case .losses: .losses
         case .olderDestination: .olderDestination
-        case .internalError: .internalError
+        case .internalError: .bug
         }
     }
 }

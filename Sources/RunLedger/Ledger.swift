@@ -63,7 +63,7 @@ package final class Ledger: Sendable {
             try files.makeFolders(folder)
             let place = try files.resolve(folder)
             if let name = try networkCheck(place) {
-                throw LedgerError(ledger: asked, cause: .networkFileSystem(name: name))
+                throw LedgerError(ledger: asked, kind: .networkFileSystem(name: name))
             }
             return (
                 place,
@@ -123,7 +123,7 @@ package final class Ledger: Sendable {
     /// Threads that append while another's commit is under way wait for it, and the first of them
     /// then commits for all.
     ///
-    /// - Throws: `LedgerError`: a cause that `LedgerRecord` names, and nothing of the call is
+    /// - Throws: `LedgerError`: a kind that `LedgerRecord` names, and nothing of the call is
     ///   stored; `noSpace`, the same, and the call can be repeated; `inputOutput` or `damaged`
     ///   where the write failed: whether it is stored is then known when the ledger is opened
     ///   again, and until then every call throws `refusing`.
@@ -141,7 +141,7 @@ package final class Ledger: Sendable {
                 return waiting
             }
             if writer == nil {
-                let error = LedgerError(ledger: path, cause: .notWritable)
+                let error = LedgerError(ledger: path, kind: .notWritable)
                 for batch in batches { batch.settle(.failure(error)) }
             } else {
                 writer?.commit(batches)
@@ -150,7 +150,7 @@ package final class Ledger: Sendable {
         switch batch.outcome {
         case .success: return
         case .failure(let error): throw error
-        case nil: throw LedgerError(ledger: path, cause: .notWritable)
+        case nil: throw LedgerError(ledger: path, kind: .notWritable)
         }
     }
 
@@ -197,7 +197,7 @@ package final class Ledger: Sendable {
             }
         }
         if let result { return try result.get() }
-        guard let owned else { throw LedgerError(ledger: path, cause: .notWritable) }
+        guard let owned else { throw LedgerError(ledger: path, kind: .notWritable) }
         return try LedgerError.translating(path, "read") {
             try owned.inDatabase { try Self.read(query, in: $0) }
         }

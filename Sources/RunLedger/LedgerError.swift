@@ -4,7 +4,7 @@ package import Jobs
 /// Why the ledger could not be opened, read or written.
 package struct LedgerError: Error, Hashable, Sendable {
     /// What stood in the way.
-    package enum Cause: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// Another process owns the folder; the text is what it wrote about itself.
         case locked(holder: String)
         /// The folder lies on a file system that other machines may write.
@@ -46,37 +46,38 @@ package struct LedgerError: Error, Hashable, Sendable {
 
     /// The ledger's file.
     package let ledger: FilePath
-    package let cause: Cause
+    package let kind: Kind
 
-    package init(ledger: FilePath, cause: Cause) {
+    package init(ledger: FilePath, kind: Kind) {
         self.ledger = ledger
-        self.cause = cause
+        self.kind = kind
     }
 }
 
 extension LedgerError {
-    /// The code that decides what the failure leads to.
-    package var failureCode: FailureCode {
-        switch cause {
+    /// What decides what the failure leads to.
+    package var cause: FailureCause {
+        switch kind {
+        case .locked: .locked
         case .noSpace: .noSpace
-        case .locked, .networkFileSystem, .laterVersion, .earlierVersion, .damaged, .missing,
+        case .networkFileSystem, .laterVersion, .earlierVersion, .damaged, .missing,
             .inputOutput, .refusing:
             .inputOutput
         case .notWritable, .unknownRun, .unknownStore, .unknownAttempt, .duplicate,
             .illegalTransition, .alreadyAccepted, .staleEpoch, .attemptEnded, .progressDepends,
             .refusedValue:
-            .internalError
+            .bug
         }
     }
 
     /// Whether another process owns the ledger.
     package var isLocked: Bool {
-        if case .locked = cause { true } else { false }
+        if case .locked = kind { true } else { false }
     }
 
     /// Whether room may come, so that a run can wait and append the same again.
     package var isOutOfSpace: Bool {
-        if case .noSpace = cause { true } else { false }
+        if case .noSpace = kind { true } else { false }
     }
 }
 
@@ -87,7 +88,7 @@ extension LedgerError: CustomStringConvertible {
     }
 
     private var words: String {
-        switch cause {
+        switch kind {
         case .locked(let holder): "is in use by \(holder)"
         case .networkFileSystem(let name):
             "would lie on a network file system (\(name)), where locks and syncs cannot be trusted"
@@ -120,7 +121,7 @@ extension LedgerError: CustomStringConvertible {
     }
 
     private var hint: String {
-        switch cause {
+        switch kind {
         case .locked: "wait until it has ended, or choose another state folder"
         case .networkFileSystem: "choose a state folder on a local disk"
         case .laterVersion: "use the newer program that wrote it, or choose another state folder"

@@ -227,7 +227,7 @@ extension CutOver {
     ///
     /// - Throws: `RunError.ledger`.
     package func voidUnlessBegun(_ recorded: Recorded, after error: RunError) throws(RunError) {
-        switch error.code.decision {
+        switch error.cause.decision {
         case .planAgain, .quarantineChunk: break
         case .retry, .quarantineWorker, .pause, .stopRun, .nothing: return
         }

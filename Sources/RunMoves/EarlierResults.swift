@@ -92,12 +92,12 @@ package final class EarlierResults {
     ) throws(RunError) -> [LedgerRecord] {
         let error = RunError.engine(refusal)
         let reason = FailureReason(
-            code: error.code, text: "\(error). The run \(earlier) made the result, which stays.")
+            code: error.cause, text: "\(error). The run \(earlier) made the result, which stays.")
         let at = environment.wallTime()
         return [
             .storeChanged(run: run, store: store.number, .running, reason: nil, at: at),
             .storeChanged(run: run, store: store.number, .failed, reason: reason, at: at),
-            try StoreRecord.failure(FailureCause(error)).record(run: run, store: store.number),
+            try StoreRecord.failure(error.cause).record(run: run, store: store.number),
         ]
     }
 

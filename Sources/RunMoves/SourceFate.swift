@@ -94,8 +94,8 @@ struct SourceLook {
                 try ReferencedNames(of: store, scratch: scratch, model: model, files: files)
             }
         } catch {
-            switch error.code {
-            case .badSource, .externalDataMissing: return .lost
+            switch error.cause {
+            case .damaged, .externalDataMissing: return .lost
             case .modelMissing, .unsupported, .dataRefused: return .uncertain
             default: throw error
             }

@@ -1,4 +1,4 @@
-package import StoreRuns
+package import Jobs
 
 /// How a process ends; the numbers above 63 are those of `sysexits.h`.
 package enum CommandStatus: Int32, Sendable, CaseIterable {
@@ -23,10 +23,12 @@ extension CommandStatus {
         case .damaged, .unsupported, .modelMissing, .externalDataMissing, .noMapping,
             .dataRefused, .losses, .olderDestination, .policyFailed, .policyMissing:
             self = .badData
-        case .sourceChanged, .locked, .stopped, .crashed: self = .canBeRepeated
+        case .sourceChanged, .locked, .stopped, .crashed, .timedOut, .outOfMemory, .leaseExpired,
+            .returned, .wrongPlan, .wrongEngine:
+            self = .canBeRepeated
         case .outputExists, .swapRefused: self = .usage
-        case .missing, .noSpace, .inputOutput: self = .inputOutput
-        case .validationFailed, .bug: self = .bug
+        case .missing, .noSpace, .inputOutput, .syncFailed: self = .inputOutput
+        case .validationFailed, .badDelivery, .bug: self = .bug
         }
     }
 }

@@ -1,5 +1,4 @@
 import RunService
-import StoreRuns
 
 /// The report as one HTML file.
 ///

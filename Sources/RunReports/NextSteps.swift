@@ -1,4 +1,4 @@
-package import StoreRuns
+package import Jobs
 
 /// Something that can be done after a run.
 package enum NextStep: Hashable, Sendable {

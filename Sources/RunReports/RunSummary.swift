@@ -1,8 +1,8 @@
+package import Jobs
 import MigrationEngine
 import MigrationValidation
 import RunService
 import StoreFileChecks
-package import StoreRuns
 
 /// What the stores of a run add up to; its size does not grow with theirs.
 package struct RunSummary: Hashable, Sendable, Codable {
@@ -135,7 +135,7 @@ package struct RunSummary: Hashable, Sendable, Codable {
             causes.append(Cause(cause: failure.cause, stores: 1, examples: [report.store]))
         }
         // There are few causes: sorting them again costs nothing.
-        causes.sort { ($1.stores, $0.cause.rawValue) < ($0.stores, $1.cause.rawValue) }
+        causes.sort { ($1.stores, $0.cause.name) < ($0.stores, $1.cause.name) }
     }
 
     private mutating func addWarning(_ text: String, of report: StoreReport) {

@@ -1,8 +1,8 @@
+package import Jobs
 package import ManagedObjectModel
 package import MigrationPlanning
 package import MigrationValidation
 import RunService
-package import StoreRuns
 
 /// How a store came out of its run.
 package enum StoreOutcome: String, Hashable, Sendable, Codable, CaseIterable {

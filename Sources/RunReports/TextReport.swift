@@ -1,5 +1,4 @@
 import RunService
-import StoreRuns
 
 /// The report for a terminal of 80 columns.
 ///

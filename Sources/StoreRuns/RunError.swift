@@ -138,24 +138,25 @@ extension RunError: CustomStringConvertible {
 }
 
 extension RunError {
-    /// The code that decides what the failure leads to.
-    package var code: FailureCode {
+    /// What decides what the failure leads to.
+    package var cause: FailureCause {
         switch self {
-        case .store(let error): error.code
-        case .file(let error): error.code
-        case .engine(let error): error.code
-        case .swap(let error): error.code
-        case .ledger(let error): error.failureCode
+        case .store(let error): error.cause
+        case .file(let error): error.cause
+        case .engine(let error): error.cause
+        case .swap(let error): error.cause
+        case .ledger(let error): error.cause
         case .plan(.refused), .notShared: .dataRefused
         case .model, .inference, .mapping, .plan: .noMapping
         case .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished: .outputExists
         case .otherRun, .runOfOtherVersion: .locked
-        case .nothingToDo, .nothingFailed, .noRun, .lostStore, .alreadyThere: .dataRefused
+        // Commands end with these, and moves with `lostStore`.
+        case .nothingToDo, .nothingFailed, .noRun, .lostStore, .alreadyThere: .swapRefused
         case .noRoom: .noSpace
         case .validationFailed: .validationFailed
         case .badDelivery: .badDelivery
         case .resultOfOtherModel, .resultWithoutModel: .unsupported
-        case .stopped: .cancelled
+        case .stopped: .stopped
         case .resources: .inputOutput
         }
     }
@@ -164,21 +165,13 @@ extension RunError {
     package var isUnknownRun: Bool { if case .noRun = self { true } else { false } }
 
     /// Whether the disk or a quota is full: room may come, so a run can wait.
-    package var isOutOfSpace: Bool { code == .noSpace }
+    package var isOutOfSpace: Bool { cause == .noSpace }
 
     /// Whether memory was refused.
-    package var isOutOfMemory: Bool {
-        switch self {
-        case .store(let error): error.isOutOfMemory
-        case .engine(let error): error.isOutOfMemory
-        case .swap(let error): error.isOutOfMemory
-        case .file(let error): error.isOutOfMemory
-        default: false
-        }
-    }
+    package var isOutOfMemory: Bool { cause == .outOfMemory }
 
     /// Whether the work was cancelled, which says nothing about the store.
-    package var isCancelled: Bool { code == .cancelled }
+    package var isCancelled: Bool { cause == .stopped }
 
     /// Whether contents could not be made durable: what was written must not be used any more.
     package var isFailedSync: Bool {

@@ -31,25 +31,15 @@ package enum SwapError: StoreAccessError, Sendable {
         .sourceChanged(store.description + FileUser.apposition(of: store))
     }
 
-    /// Whether memory was refused, which under a limit of address space says so.
-    package var isOutOfMemory: Bool {
+    /// What other processes are told.
+    package var cause: FailureCause {
         switch self {
-        case .store(let error): error.isOutOfMemory
-        case .file(let error): error.isOutOfMemory
-        default: false
-        }
-    }
-
-    /// The number that tells other processes.
-    package var code: FailureCode {
-        switch self {
-        case .store(let error): error.code
-        case .file(let error): error.code
-        case .sourceChanged: .sourceChanged
-        case .storeChangedSinceSwap: .dataRefused
+        case .store(let error): error.cause
+        case .file(let error): error.cause
+        case .sourceChanged, .storeChangedSinceSwap: .sourceChanged
         case .severalHardLinks, .swapRefused, .clientsHidden: .swapRefused
         case .storeBusy: .locked
-        case .internalError, .swapOutcomeUnknown: .internalError
+        case .internalError, .swapOutcomeUnknown: .bug
         }
     }
 }

@@ -27,7 +27,7 @@ package enum SlotEvent: Hashable, Sendable {
     case progress(attempt: String, rows: Int64, bytes: Int64)
     case delivered(Receipt)
     /// The job failed; the slot goes on.
-    case failed(attempt: String, FailureCode, text: String)
+    case failed(attempt: String, FailureCause, text: String)
     /// The slot's process ended, or was killed; it is started again by itself.
-    case died(attempt: String?, FailureCode, text: String)
+    case died(attempt: String?, FailureCause, text: String)
 }

@@ -161,7 +161,7 @@ extension WorkerMachine {
     }
 
     private mutating func fail(
-        _ attempt: String, _ code: FailureCode, _ text: String, _ slot: Int, slotEnded: Bool
+        _ attempt: String, _ code: FailureCause, _ text: String, _ slot: Int, slotEnded: Bool
     ) {
         guard slots[slot] == attempt, slotEnded || orders[attempt]?.phase != .stopping else {
             return

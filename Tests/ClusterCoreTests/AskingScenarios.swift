@@ -47,7 +47,7 @@ extension CoordinatorScenario {
             for (run, first, found) in [("a", 1, 1), ("b", 3, 0)] {
                 bench.open(run, stores: 2)
                 bench.small(first...(first + 1), run: run)
-                bench.fail(.whole, store: first, .badSource)
+                bench.fail(.whole, store: first, .damaged)
                 bench.request(.replay(run: run, store: nil))
                 bench.finishAll()
                 #expect(bench.runState(run) == nil)
@@ -81,7 +81,7 @@ extension CoordinatorScenario {
             bench.small(1...1)
             bench.handle(.forgotten(run: "r"))
             #expect(!bench.machine.isOver(run: "r"))
-            bench.fail(.whole, .badSource)
+            bench.fail(.whole, .damaged)
             #expect(bench.runState() == .ended && bench.machine.isOver(run: "r"))
             // Not while the ledger is asked.
             bench.request(.replay(run: "r", store: nil))

@@ -81,14 +81,14 @@ extension CoordinatorScenario {
             let workers = ["a", "b", "c", "d", "e", "f"]
             prepared(&bench, 4, workers: workers)
             for _ in 0..<3 {
-                bench.fail(.copy(chunk: 1), .slotCrashed)
+                bench.fail(.copy(chunk: 1), .crashed)
                 bench.wait(4000, beating: workers)
             }
             let key = StoreKey(run: "r", number: 1)
             #expect(
                 bench.records.contains(
                     .jobQuarantined(
-                        key, .copy(chunk: 1), Cause(.slotCrashed, "slotCrashed"))))
+                        key, .copy(chunk: 1), Cause(.crashed, "crashed"))))
             #expect(bench.state(1) == .running)
             bench.finishAll()
             #expect(bench.state(1) == .failed)
@@ -105,7 +105,7 @@ extension CoordinatorScenario {
             bench.join("w")
             bench.open(stores: 2)
             bench.small(1...2)
-            bench.fail(.whole, store: 1, .badSource)
+            bench.fail(.whole, store: 1, .damaged)
             bench.finishAll()
             #expect(bench.state(1) == .failed)
             #expect(bench.state(2) == .done)
@@ -136,7 +136,7 @@ extension CoordinatorScenario {
             #expect(
                 bench.records.contains { record in
                     if case .attemptFailed(_, slow.attempt.id, let cause) = record {
-                        cause.code == .cancelled
+                        cause.code == .stopped
                     } else {
                         false
                     }
@@ -183,7 +183,7 @@ extension CoordinatorScenario {
             prepared(&bench, 2, workers: ["a", "b", "c"])
             // After a full disk one job runs at a time.
             bench.done(.copy(chunk: 1))
-            let codes: [FailureCode] = [.noSpace, .inputOutput, .badSource]
+            let codes: [FailureCause] = [.noSpace, .inputOutput, .damaged]
             for code in codes {
                 let order = try #require(bench.order(.copy(chunk: 0)))
                 let receipt = CoordinatorBench.receipt(order)

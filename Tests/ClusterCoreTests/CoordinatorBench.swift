@@ -215,7 +215,7 @@ struct CoordinatorBench {
     }
 
     mutating func fail(
-        _ work: Work, store: Int = 1, _ code: FailureCode,
+        _ work: Work, store: Int = 1, _ code: FailureCause,
         _ location: SourceLocation = #_sourceLocation
     ) {
         guard let order = order(work, store: store), let worker = orders[order.attempt.id]?.worker
@@ -334,7 +334,7 @@ struct CoordinatorBench {
         return try #require(welcomes.first)
     }
 
-    var failures: [FailureCode] {
+    var failures: [FailureCause] {
         records.compactMap { record in
             if case .attemptFailed(_, _, let cause) = record { cause.code } else { nil }
         }

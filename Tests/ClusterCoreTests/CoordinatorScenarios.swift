@@ -167,6 +167,10 @@ extension CoordinatorScenario {
             #expect(bench.state(1) == .failed)
             let key = StoreKey(run: "r", number: 1)
             #expect(bench.records.contains(.progressReset(key, reason: "Person.name")))
+            #expect(
+                bench.records.contains(
+                    .storeChanged(key, .failed, Cause(.validationFailed, "Person.name"))))
+            #expect(bench.runState() != .paused)
         },
         CoordinatorScenario("a task is retried a limited number of times") { bench in
             bench.open(stores: 2)
@@ -190,18 +194,18 @@ extension CoordinatorScenario {
             bench.open(stores: 4)
             for number in 1...4 { bench.large(number) }
             let stages: [[TaskOutcome]] = [
-                [.failed(.badSource, text: "damaged")],
+                [.failed(.damaged, text: "damaged")],
                 [
                     .prepared(CoordinatorBench.chunks(0), .fresh(reason: nil)),
-                    .failed(.badSource, text: "full of holes"),
+                    .failed(.damaged, text: "full of holes"),
                 ],
                 [
                     .prepared(CoordinatorBench.chunks(0), .fresh(reason: nil)), .indexed,
-                    .failed(.badSource, text: "unreadable"),
+                    .failed(.damaged, text: "unreadable"),
                 ],
                 [
                     .prepared(CoordinatorBench.chunks(0), .fresh(reason: nil)), .indexed,
-                    .validated, .failed(.badSource, text: "no swap"),
+                    .validated, .failed(.damaged, text: "no swap"),
                 ],
             ]
             for (number, outcomes) in stages.enumerated() {

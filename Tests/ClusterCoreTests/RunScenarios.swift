@@ -124,9 +124,9 @@ extension CoordinatorScenario {
             bench.join("w")
             bench.open(stores: 5, limits: RunLimits(failures: 2))
             bench.small(1...5)
-            bench.fail(.whole, store: 1, .badSource)
+            bench.fail(.whole, store: 1, .damaged)
             #expect(bench.runState() == nil)
-            bench.fail(.whole, store: 2, .badSource)
+            bench.fail(.whole, store: 2, .damaged)
             #expect(bench.runState() == .paused)
             #expect(bench.orders.isEmpty)
             #expect(bench.machine.isIdle)
@@ -139,13 +139,13 @@ extension CoordinatorScenario {
             bench.open(stores: 2)
             bench.small(1...1)
             bench.large(2)
-            bench.fail(.whole, .internalError)
+            bench.fail(.whole, .bug)
             #expect(bench.state(1) == .failed)
             #expect(bench.runState() == .paused)
             bench.request(.resume(run: "r"))
             while let task = bench.tasks.first {
                 bench.tasks.removeFirst()
-                bench.handle(.taskEnded(task.id, .failed(.internalError, text: "bug")))
+                bench.handle(.taskEnded(task.id, .failed(.bug, text: "bug")))
             }
             #expect(bench.runState() == .ended)
         },
@@ -153,7 +153,7 @@ extension CoordinatorScenario {
             bench.join("w", slots: 2)
             bench.open(stores: 2)
             bench.small(1...2)
-            bench.fail(.whole, store: 1, .badSource)
+            bench.fail(.whole, store: 1, .damaged)
             bench.finishAll()
             #expect(bench.runState() == .ended)
             let sent = bench.records.count { if case .attemptBegan = $0 { true } else { false } }

@@ -117,19 +117,20 @@ import Testing
         #expect(jobs.isSettled)
     }
 
-    @Test(arguments: FailureCode.allCases)
-    func everyFailureHasAVerdict(_ code: FailureCode) {
+    @Test(arguments: FailureCause.allCases)
+    func everyFailureHasAVerdict(_ code: FailureCause) {
         let policy = FailurePolicy(limits: QuarantineLimits())
         var job = JobState(nil)
         let verdict = policy.count(Cause(code, "x"), on: "w", &job)
         switch code {
-        case .badSource, .dataRefused, .internalError, .unsupported, .modelMissing,
+        case .damaged, .dataRefused, .bug, .unsupported, .modelMissing,
             .externalDataMissing, .noMapping, .outputExists, .validationFailed, .swapRefused,
             .losses, .olderDestination, .policyFailed, .policyMissing:
             #expect(verdict == .quarantine)
-        case .sourceChanged, .wrongPlan, .noSpace, .returned, .cancelled, .wrongEngine:
+        case .sourceChanged, .wrongPlan, .noSpace, .returned, .stopped, .wrongEngine,
+            .syncFailed:
             #expect(verdict == .again)
-        case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired, .missing,
+        case .inputOutput, .crashed, .timedOut, .outOfMemory, .leaseExpired, .missing,
             .locked, .badDelivery:
             #expect(verdict == .later(tries: 1))
         }
@@ -137,7 +138,7 @@ import Testing
 
     @Test func failuresOnDistinctWorkersGiveAJobUp() {
         let policy = FailurePolicy(limits: QuarantineLimits())
-        let cause = Cause(.slotCrashed, "x")
+        let cause = Cause(.crashed, "x")
         var job = JobState(nil)
         func fail(_ cause: Cause, _ worker: String) -> FailurePolicy.Verdict {
             policy.count(cause, on: worker, &job)

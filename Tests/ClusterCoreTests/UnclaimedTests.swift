@@ -31,7 +31,7 @@ import Testing
         #expect(second?.attempt.id == "r-1-copy-0-2")
         #expect(second?.attempt.epoch == 1)
         bench.done(.copy(chunk: 0))
-        #expect(bench.failures == [.cancelled])
+        #expect(bench.failures == [.stopped])
         bench.finishAll()
         #expect(bench.state(1) == .done)
     }

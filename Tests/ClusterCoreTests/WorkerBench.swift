@@ -91,7 +91,7 @@ struct WorkerBench {
     }
 
     mutating func die(
-        _ number: Int, _ code: FailureCode = .slotCrashed,
+        _ number: Int, _ code: FailureCause = .crashed,
         _ location: SourceLocation = #_sourceLocation
     ) {
         guard let slot = slots.first(where: { $0.value.attempt.id == "a\(number)" }) else {

@@ -71,7 +71,7 @@ struct WorkerScenario: CustomTestStringConvertible, Sendable {
                 bench.says(
                     .failed(
                         AttemptFailure(
-                            attempt: "a1", code: .slotCrashed, text: "signal 11",
+                            attempt: "a1", code: .crashed, text: "signal 11",
                             slotEnded: true))))
             #expect(bench.machine.held == ["a2"])
             bench.give(3)
@@ -97,7 +97,7 @@ struct WorkerScenario: CustomTestStringConvertible, Sendable {
             #expect(hello.held.map(\.attempt) == ["a1", "a2", "a3"])
             bench.attach(drop: ["a3"])
             #expect(bench.last.discards.isEmpty)
-            bench.handle(.slot(.died(attempt: "a3", .cancelled, text: "killed"), slot: 0))
+            bench.handle(.slot(.died(attempt: "a3", .stopped, text: "killed"), slot: 0))
             #expect(bench.machine.held == ["a1"])
             return bench
         },
@@ -155,7 +155,7 @@ struct WorkerScenario: CustomTestStringConvertible, Sendable {
             bench.deliver(1)
             #expect(!bench.last.sends.contains { if case .done = $0 { true } else { false } })
             // What was killed is free for the next job only once its process has ended.
-            bench.handle(.slot(.died(attempt: "a1", .cancelled, text: "killed"), slot: 0))
+            bench.handle(.slot(.died(attempt: "a1", .stopped, text: "killed"), slot: 0))
             bench.give(3)
             bench.deliver(3)
             bench.handle(.message(.denied(attempt: "a3", reason: .staleEpoch)))
@@ -197,7 +197,7 @@ struct WorkerScenario: CustomTestStringConvertible, Sendable {
                 bench.wait(1000)
                 bench.handle(.message(.heartbeat))
             }
-            bench.die(1, .cancelled)
+            bench.die(1, .stopped)
             #expect(bench.said.contains(.returned(attempt: "a1")))
             #expect(bench.exit == .finished)
             return bench

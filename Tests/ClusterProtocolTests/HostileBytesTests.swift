@@ -91,44 +91,44 @@ import Testing
         }
         for type in [UInt8(0), 9, 32, 64, 96, 200, 255] {
             #expect(throws: ProtocolError.unknownType(Int(type))) {
-                try codec.decode([5, type], as: WorkerMessage.self)
+                try codec.decode([6, type], as: WorkerMessage.self)
             }
         }
     }
 
     @Test func nothingIsTakenForADefault() {
         let known: [(bytes: [UInt8], ProtocolError)] = [
-            ([5, 2], .missing(field: "ready.freeSlots")),
-            ([5, 3, 0x0A, 1, 0x61, 0x10, 1], .missing(field: "progress.bytes")),
-            ([5, 6], .missing(field: "workerReturned")),
+            ([6, 2], .missing(field: "ready.freeSlots")),
+            ([6, 3, 0x0A, 1, 0x61, 0x10, 1], .missing(field: "progress.bytes")),
+            ([6, 6], .missing(field: "workerReturned")),
             (
-                [5, 5, 0x0A, 1, 0x61, 0x10, 99, 0x1A, 0, 0x20, 0],
+                [6, 5, 0x0A, 1, 0x61, 0x10, 99, 0x1A, 0, 0x20, 0],
                 .unknownValue(field: "failed.code", 99)
             ),
-            ([5, 2, 0x08, 1, 0x78, 1], .unknownFields("ready")),
-            ([5, 2, 0x08], .malformed("workerReady")),
-            ([5, 2, 0x0B, 0x0C], .malformed("workerReady")),
-            ([5, 2, 0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F], .malformed("workerReady")),
-            ([5, 6, 0x0A, 2, 0xC3, 0x28], .malformed("workerReturned")),
+            ([6, 2, 0x08, 1, 0x78, 1], .unknownFields("ready")),
+            ([6, 2, 0x08], .malformed("workerReady")),
+            ([6, 2, 0x0B, 0x0C], .malformed("workerReady")),
+            ([6, 2, 0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F], .malformed("workerReady")),
+            ([6, 6, 0x0A, 2, 0xC3, 0x28], .malformed("workerReturned")),
         ]
         for (bytes, error) in known {
             #expect(throws: error) { try codec.decode(bytes, as: WorkerMessage.self) }
         }
         #expect(throws: ProtocolError.missing(field: "jobs.orders")) {
-            try codec.decode([5, 35], as: CoordinatorMessage.self)
+            try codec.decode([6, 35], as: CoordinatorMessage.self)
         }
         #expect(throws: ProtocolError.unknownValue(field: "denied.reason", 0)) {
-            try codec.decode([5, 37, 0x0A, 1, 0x61, 0x10, 0], as: CoordinatorMessage.self)
+            try codec.decode([6, 37, 0x0A, 1, 0x61, 0x10, 0], as: CoordinatorMessage.self)
         }
     }
 
     @Test func aFewBytesCannotBecomeMuchMemory() {
         let empties = [UInt8]((0..<400_000).flatMap { _ in [UInt8(0x0A), 0] })
         #expect(throws: ProtocolError.tooMany(field: "jobs", count: 257, limit: 256)) {
-            try codec.decode([5, 35] + empties, as: CoordinatorMessage.self)
+            try codec.decode([6, 35] + empties, as: CoordinatorMessage.self)
         }
         #expect(throws: ProtocolError.tooMany(field: "workerHeartbeat", count: 1041, limit: 1040)) {
-            try codec.decode([5, 7] + empties, as: WorkerMessage.self)
+            try codec.decode([6, 7] + empties, as: WorkerMessage.self)
         }
     }
 }

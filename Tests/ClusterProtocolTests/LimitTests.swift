@@ -110,11 +110,11 @@ import Testing
     @Test func absurdNumbersAreRefusedOnArrival() {
         let minusOne = Array(repeating: UInt8(0xFF), count: 9) + [1]
         #expect(throws: ProtocolError.outOfRange(field: "ready.freeSlots", -1)) {
-            try codec.decode([5, 2, 0x08] + minusOne, as: WorkerMessage.self)
+            try codec.decode([6, 2, 0x08] + minusOne, as: WorkerMessage.self)
         }
         #expect(throws: ProtocolError.outOfRange(field: "progress.rows", -1)) {
             try codec.decode(
-                [5, 3, 0x0A, 1, 0x61, 0x10] + minusOne + [0x18, 0], as: WorkerMessage.self)
+                [6, 3, 0x0A, 1, 0x61, 0x10] + minusOne + [0x18, 0], as: WorkerMessage.self)
         }
     }
 
@@ -159,7 +159,7 @@ import Testing
         ]
         for (text, expected) in cases {
             let failure = AttemptFailure(
-                attempt: "a", code: .slotCrashed, text: text, slotEnded: true)
+                attempt: "a", code: .crashed, text: text, slotEnded: true)
             let frame = try codec.encode(WorkerMessage.failed(failure))
             guard case .failed(let arrived) = try codec.decode(frame, as: WorkerMessage.self) else {
                 Issue.record("another message arrived")

@@ -53,13 +53,13 @@ import Testing
         let progress = WorkerMessage.progress(attempt: "a1", rows: 300, bytes: 0)
         #expect(
             try codec.encode(progress)
-                == [5, 3, 0x0A, 2, 0x61, 0x31, 0x10, 0xAC, 0x02, 0x18, 0])
-        #expect(try codec.encode(CoordinatorMessage.heartbeat) == [5, 40])
-        #expect(try codec.encode(ClientRequest.workers) == [5, 75])
-        #expect(try codec.encode(ClientReply.done) == [5, 101])
-        #expect(try codec.encode(SlotOrder.cancel) == [5, 130])
+                == [6, 3, 0x0A, 2, 0x61, 0x31, 0x10, 0xAC, 0x02, 0x18, 0])
+        #expect(try codec.encode(CoordinatorMessage.heartbeat) == [6, 40])
+        #expect(try codec.encode(ClientRequest.workers) == [6, 75])
+        #expect(try codec.encode(ClientReply.done) == [6, 101])
+        #expect(try codec.encode(SlotOrder.cancel) == [6, 130])
         #expect(
-            try codec.encode(SlotReport.ready(engine: "1")) == [5, 161, 0x0A, 1, 0x31])
+            try codec.encode(SlotReport.ready(engine: "1")) == [6, 161, 0x0A, 1, 0x31])
         let refusal = Refusal(
             code: .notFound, text: "", protocols: ProtocolRange(lowest: 1, highest: 2))
         #expect(

@@ -115,7 +115,7 @@ import Testing
         let run: [UInt8] =
             [0x0A, 1, 0x72, 0x12, 4] + Array("open".utf8)
             + [0x28, 0, 0x30, 0, 0x38, 0, 0x40, 0, 0x5A, UInt8(waiting.count)] + waiting
-        return [5, 99, 0x0A, 1, 0x63, 0x12, 1, 0x31, 0x1A, UInt8(run.count)] + run
+        return [6, 99, 0x0A, 1, 0x63, 0x12, 1, 0x31, 0x1A, UInt8(run.count)] + run
     }
 
     @Test func layoutsStay() throws {

@@ -160,9 +160,9 @@ struct ClusterProcess {
     }
 
     /// Why a store of the newest run failed; nil where it did not.
-    func failure(of number: Int) throws -> FailureCode? {
+    func failure(of number: Int) throws -> FailureCause? {
         let records = try RunRecords(state: ledger)
-        var found: FailureCode?
+        var found: FailureCause?
         try records.forEachStore(of: try records.run(nil).id) { store, _ in
             if store.found.path.lastComponent.description == "s\(number).sqlite" {
                 found = store.reason?.code

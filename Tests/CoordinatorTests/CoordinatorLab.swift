@@ -307,7 +307,7 @@ final class ScriptedTasks: TaskRunner {
 
     static func success(_ task: CoordinatorTask) -> TaskOutcome? {
         switch task.kind {
-        case .prepare: .failed(.badSource, text: "nothing to prepare")
+        case .prepare: .failed(.damaged, text: "nothing to prepare")
         case .admit(let receipt): .admitted(receipt)
         case .step: .stepped
         case .index: .indexed

@@ -95,7 +95,7 @@ import Testing
             let error = #expect(throws: LedgerError.self) {
                 _ = try Ledger(folder: lab.sharing.state, holder: LockHolder(text: "another"))
             }
-            #expect(error?.cause == .locked(holder: "the tests"))
+            #expect(error?.kind == .locked(holder: "the tests"))
         }
     }
 }

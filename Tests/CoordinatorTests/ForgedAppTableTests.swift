@@ -104,7 +104,7 @@ import Testing
             let error = #expect(throws: RunError.self) {
                 _ = try forged.deliveries.admit(forged.receipt)
             }
-            #expect(error?.code == .badDelivery)
+            #expect(error?.cause == .badDelivery)
             #expect("\(error as Any)".contains("do not fit"), "\(error as Any)")
         }
     }
@@ -207,7 +207,7 @@ import Testing
             let error = #expect(throws: RunError.self) {
                 _ = try forged.deliveries.admit(forged.receipt)
             }
-            #expect(error?.code == .badDelivery)
+            #expect(error?.cause == .badDelivery)
             #expect(try lab.files.contents(of: forged.store, limit: 1 << 30) == before)
         }
     }

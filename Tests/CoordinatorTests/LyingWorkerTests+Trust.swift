@@ -47,7 +47,7 @@ extension LyingWorkerTests {
                 return
             }
             let error = #expect(throws: RunError.self) { _ = try moved.get() }
-            #expect(error?.code == .wrongPlan)
+            #expect(error?.cause == .wrongPlan)
             #expect(try lab.content(delivery.store) == before)
             if isPublished { #expect(try FileStatus.ifPresent(result) == nil) }
         }
@@ -64,7 +64,7 @@ extension LyingWorkerTests {
             let stopped = #expect(throws: RunError.self) {
                 _ = try #require(try delivery.deliveries.move([found]).first).result.get()
             }
-            #expect(stopped?.code == .inputOutput)
+            #expect(stopped?.cause == .inputOutput)
             lab.disk.fail(nil)
             #expect(try logs(lab).count == 1)
             let app = try Connection(path: delivery.store, mode: .readWrite)
@@ -77,7 +77,7 @@ extension LyingWorkerTests {
             let error = #expect(throws: RunError.self) {
                 _ = try #require(try deliveries.move([found]).first).result.get()
             }
-            #expect(error?.code.decision == .planAgain)
+            #expect(error?.cause.decision == .planAgain)
             #expect(try logs(lab).isEmpty)
             #expect(try lab.content(delivery.store).contains { $0.contains("the newest") })
         }
@@ -102,7 +102,7 @@ extension LyingWorkerTests {
             let error = #expect(throws: RunError.self) {
                 _ = try #require(try deliveries.move([found]).first).result.get()
             }
-            #expect(error?.code == .locked, "\(String(describing: error))")
+            #expect(error?.cause == .locked, "\(String(describing: error))")
             #expect(try lab.ledger.store(run: delivery.run.id, 1)?.state == .validated)
             try program.close()
             _ = try #require(try deliveries.move([found]).first).result.get()

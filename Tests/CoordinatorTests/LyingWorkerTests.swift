@@ -32,7 +32,7 @@ import Testing
                 #expect(lie == .flippedByte)
                 #expect(try forged.acceptedContent(admitted) == honest.content)
             } catch let error as RunError {
-                #expect(error.code == .badDelivery, "\(error)")
+                #expect(error.cause == .badDelivery, "\(error)")
                 #expect(error.description.contains("The original is unchanged"))
                 #expect(error.description.unicodeScalars.allSatisfy { $0.value >= 0x20 })
             }
@@ -105,7 +105,7 @@ import Testing
             let error = #expect(throws: RunError.self) {
                 _ = try #require(try deliveries.move([found]).first).result.get()
             }
-            #expect(error?.code == .wrongPlan)
+            #expect(error?.cause == .wrongPlan)
             #expect(try lab.content(honest.store) == before)
         }
     }
@@ -167,7 +167,7 @@ import Testing
             let error = #expect(throws: RunError.self) {
                 _ = try #require(try deliveries.move([found]).first).result.get()
             }
-            #expect(error?.code == .wrongPlan)
+            #expect(error?.cause == .wrongPlan)
             #expect(try lab.content(lying.store) == before)
         }
     }
@@ -181,7 +181,7 @@ import Testing
             let error = #expect(throws: RunError.self) {
                 _ = try stop.reaching { try honest.deliveries.admit(honest.receipt) }
             }
-            #expect(error?.code == .cancelled)
+            #expect(error?.cause == .stopped)
             // The same receipt is admitted later.
             _ = try honest.deliveries.admit(honest.receipt)
         }
@@ -199,7 +199,7 @@ import Testing
             let error = #expect(throws: RunError.self) {
                 _ = try lying.deliveries.admit(lying.receipt)
             }
-            #expect(error?.code == .badDelivery)
+            #expect(error?.cause == .badDelivery)
         }
     }
 

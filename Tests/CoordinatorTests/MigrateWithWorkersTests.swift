@@ -176,8 +176,8 @@ import Testing
             }
             for (number, kind) in kinds {
                 let code = try lab.failure(of: number)
-                #expect(kind != "loop" || code == .slotTimedOut)
-                #expect([.slotCrashed, .slotTimedOut, .slotOutOfMemory].contains(code), "\(kind)")
+                #expect(kind != "loop" || code == .timedOut)
+                #expect([.crashed, .timedOut, .outOfMemory].contains(code), "\(kind)")
             }
             #expect(try lab.redone() == 0)
 

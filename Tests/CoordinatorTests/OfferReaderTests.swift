@@ -88,13 +88,13 @@ import Testing
                     run: id, store: 1, work: work, attempt: attempt, epoch: epoch, at: 1,
                     worker: "w1")
             }
-            func failed(_ attempt: String, _ code: FailureCode) -> LedgerRecord {
+            func failed(_ attempt: String, _ code: FailureCause) -> LedgerRecord {
                 .attemptFailed(
                     run: id, attempt: attempt, FailureReason(code: code, text: "t"), at: 1)
             }
             try lab.ledger.append(
                 change(begun, 1, .running) + [
-                    began("a", copy, epoch: 1), failed("a", .slotCrashed),
+                    began("a", copy, epoch: 1), failed("a", .crashed),
                     began("b", copy, epoch: 1), failed("b", .leaseExpired),
                     .epochRaised(run: id, store: 1, work: copy, to: 2),
                     began("c", copy, epoch: 2), began("d", copy, epoch: 2),
@@ -102,7 +102,7 @@ import Testing
                     .accepted(receipt(id, 1, other, "e", epoch: 1), at: 1),
                     .jobGivenUp(
                         run: id, store: 1, work: .link(chunk: 0),
-                        FailureReason(code: .slotTimedOut, text: "loops")),
+                        FailureReason(code: .timedOut, text: "loops")),
                 ])
             try lab.reopen()
             let run = try lab.find(id)
@@ -114,11 +114,11 @@ import Testing
                     == JobHistory(epoch: 2, attempts: 4, open: ["c", "d"], failures: 1))
             #expect(offer.jobs[other] == JobHistory(epoch: 1, attempts: 1))
             #expect(
-                offer.jobs[.link(chunk: 0)]?.quarantined == Cause(.slotTimedOut, "loops"))
+                offer.jobs[.link(chunk: 0)]?.quarantined == Cause(.timedOut, "loops"))
 
             // A replay forgives failures and lets what was given up be tried again.
             try lab.ledger.append(
-                [failed("c", .slotCrashed), failed("d", .badSource)] + change(run, 1, .failed))
+                [failed("c", .crashed), failed("d", .damaged)] + change(run, 1, .failed))
             var reopened = ClusterRuns.Reopened()
             try ClusterRuns(lab.dependencies).reopen(id, store: 1, &reopened)
             #expect(reopened.stores == 1 && !reopened.opensRun)

@@ -88,7 +88,7 @@ import Testing
                 try delivery.restarted(validation).move([try delivery.found]).first)
             if isChanged {
                 let error = #expect(throws: RunError.self) { _ = try ending.result.get() }
-                #expect(error?.code == .wrongPlan)
+                #expect(error?.cause == .wrongPlan)
                 #expect(try lab.content(delivery.store) == before)
             } else {
                 _ = try ending.result.get()
@@ -113,7 +113,7 @@ import Testing
             let ending = try #require(
                 try delivery.restarted().move([try delivery.found]).first)
             let error = #expect(throws: RunError.self) { _ = try ending.result.get() }
-            #expect(error?.code == .sourceChanged)
+            #expect(error?.cause == .sourceChanged)
             #expect(try lab.content(delivery.store) == before)
         }
     }
@@ -127,7 +127,7 @@ import Testing
             let error = #expect(throws: RunError.self) {
                 _ = try delivery.intake.admit(delivery.receipt)
             }
-            #expect(error?.code == .badDelivery)
+            #expect(error?.cause == .badDelivery)
         }
     }
 
@@ -141,7 +141,7 @@ import Testing
             let error = #expect(throws: RunError.self) {
                 _ = try lying.deliveries.admit(lying.receipt)
             }
-            #expect(error?.code == .badDelivery)
+            #expect(error?.cause == .badDelivery)
         }
     }
 

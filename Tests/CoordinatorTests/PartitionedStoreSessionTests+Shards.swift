@@ -30,7 +30,7 @@ extension PartitionedStoreSessionTests {
             try lab.files.publish(whole + [0], to: file)
             let deliveries = ResultIntake(of: run, checked: .init())
             let error = #expect(throws: RunError.self) { _ = try deliveries.admit(receipt) }
-            #expect(error?.code == .badDelivery)
+            #expect(error?.cause == .badDelivery)
             try lab.files.publish(whole, to: file)
             _ = try deliveries.admit(receipt)
         }
@@ -50,7 +50,7 @@ extension PartitionedStoreSessionTests {
                 receipt, of: DeliveredFile(file: told.file, bytes: 1 << 42, digest: told.digest))
             let deliveries = ResultIntake(of: run, checked: .init())
             let error = #expect(throws: RunError.self) { _ = try deliveries.admit(lying) }
-            #expect(error?.code == .badDelivery)
+            #expect(error?.cause == .badDelivery)
             try lab.files.publish(whole, to: path)
             _ = try deliveries.admit(receipt)
         }
@@ -94,7 +94,7 @@ extension PartitionedStoreSessionTests {
                 of: DeliveredFile(file: told.file, bytes: content.bytes, digest: content.digest))
             let deliveries = ResultIntake(of: run, checked: .init())
             let error = #expect(throws: RunError.self) { _ = try deliveries.admit(lying) }
-            #expect(error?.code == .badDelivery, "\(String(describing: error))")
+            #expect(error?.cause == .badDelivery, "\(String(describing: error))")
             try lab.files.publish(whole, to: file)
             _ = try deliveries.admit(receipt)
         }

@@ -274,7 +274,7 @@ import Testing
             try write(to: store)
             let after = try lab.content(store)
             let error = #expect(throws: RunError.self) { _ = try life.chunked.move() }
-            #expect(error?.code == .sourceChanged)
+            #expect(error?.cause == .sourceChanged)
             #expect(try lab.content(store) == after)
         }
     }

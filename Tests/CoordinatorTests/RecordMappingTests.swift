@@ -3,6 +3,7 @@ import ClusterVocabulary
 import DurableFiles
 import Glibc
 import Jobs
+import MigrationPlanning
 import RunLedger
 import RunService
 import StoreRuns
@@ -11,7 +12,7 @@ import Testing
 @Suite struct RecordMappingTests {
     private let key = StoreKey(run: "r1", number: 3)
     private let file = FileReference(root: "all", path: "plan.json")
-    private let cause = Cause(.badSource, "page 3 is damaged")
+    private let cause = Cause(.damaged, "page 3 is damaged")
     private var mapping = RecordMapping(bootIdentifier: "boot", wallTime: { 9 })
 
     private func plan(_ shape: StorePlan.Shape, engine: String? = "e1") -> StorePlan {
@@ -28,7 +29,7 @@ import Testing
         let receipt = Receipt(
             run: "r1", store: 3, work: work, attempt: "a", epoch: 2, files: [], rows: 1,
             sums: [:], counts: [:])
-        let reason = FailureReason(code: .badSource, text: "page 3 is damaged")
+        let reason = FailureReason(code: .damaged, text: "page 3 is damaged")
         let pairs: [(CoordinatorRecord, [LedgerRecord])] = [
             (
                 .attemptBegan(key, work, attempt: "a", epoch: 2, worker: "w1"),
@@ -95,37 +96,40 @@ import Testing
         }
     }
 
-    @Test func aFailedSyncIsNeverTriedAgain() {
+    @Test func aFailedSyncTravelsAsOne() {
+        let task = CoordinatorTask(id: TaskID(1), store: key, kind: .index)
         let lost = DurableFileError.system(.sync, FilePath("/a"), number: EIO)
-        #expect(SharedFailure(.file(lost)).code.decision == .planAgain)
+        for error in [RunError.file(lost), .engine(.file(lost))] {
+            let report = TaskReport(task, failed: error)
+            #expect(report.outcome == .failed(.syncFailed, text: "\(error)"))
+        }
+        let halfway = TaskReport(task, failed: .file(lost), hasMoved: true)
+        guard case .interrupted(.syncFailed, let text) = halfway.outcome else {
+            Issue.record("the move goes on")
+            return
+        }
+        #expect(text.contains("godwit rollback"))
+        // A full disk, too, may have lost what was written before.
+        let full = RunError.file(.system(.sync, FilePath("/a"), number: ENOSPC))
+        #expect(SharedFailure(full).cause == .syncFailed && full.isOutOfSpace)
         let broken = DurableFileError.system(.read, FilePath("/a"), number: EIO)
-        #expect(SharedFailure(.file(broken)).code.decision == .retry)
+        #expect(SharedFailure(.file(broken)).cause == .inputOutput)
     }
 
-    @Test func aFailureIsReportedWithItsCoarseCause() throws {
+    @Test func aFailureIsReportedWithItsCause() throws {
         var mapping = mapping
-        let failed = CoordinatorRecord.storeChanged(key, .failed, cause)
-        let changed = LedgerRecord.storeChanged(
-            run: "r1", store: 3, .failed,
-            reason: FailureReason(code: .badSource, text: "page 3 is damaged"), at: 9)
-        let released = LedgerRecord.released(run: "r1", store: 3)
-        // What the code alone says, and what a task has reported before.
-        let coarse = try StoreRecord.failure(FailureCause(.badSource)).record(run: "r1", store: 3)
-        #expect(
-            try mapping.records(of: failed)
-                == [changed, coarse, released])
-        mapping.learn(
-            RecordMapping.TaskFailure(code: .badSource, cause: .sourceChanged), of: key)
-        let known = try StoreRecord.failure(.sourceChanged).record(run: "r1", store: 3)
-        #expect(known != coarse)
-        #expect(
-            try mapping.records(of: failed)
-                == [changed, known, released])
-        // It was of that one failure.
-        #expect(try mapping.records(of: failed)[1] == coarse)
-        // An attempt that failed since, for another reason, is what is reported.
-        mapping.learn(RecordMapping.TaskFailure(code: .locked, cause: .locked), of: key)
-        #expect(try mapping.records(of: failed)[1] == coarse)
+        for cause in FailureCause.allCases {
+            let records = try mapping.records(
+                of: .storeChanged(key, .failed, Cause(cause, "page 3 is damaged")))
+            #expect(
+                records == [
+                    .storeChanged(
+                        run: "r1", store: 3, .failed,
+                        reason: FailureReason(code: cause, text: "page 3 is damaged"), at: 9),
+                    try StoreRecord.failure(cause).record(run: "r1", store: 3),
+                    .released(run: "r1", store: 3),
+                ])
+        }
     }
 
     @Test func otherStatesOfStores() throws {

@@ -92,7 +92,7 @@ import Testing
                     _ = try delivered.deliveries.admit(delivered.receipt)
                 }
                 // Another worker may do it right.
-                #expect(error?.code == .badDelivery)
+                #expect(error?.cause == .badDelivery)
             }
             try lab.files.publish(whole, to: file)
             _ = try delivered.deliveries.admit(delivered.receipt)
@@ -127,7 +127,7 @@ import Testing
                 let error = #expect(throws: RunError.self) {
                     _ = try delivered.deliveries.admit(told(files))
                 }
-                #expect(error?.code == .badDelivery, "\(files.map(\.file.path))")
+                #expect(error?.cause == .badDelivery, "\(files.map(\.file.path))")
             }
             #expect(throws: RunError.self) {
                 _ = try delivered.deliveries.admit(told([at("a.sqlite", "unknown")]))
@@ -280,7 +280,7 @@ import Testing
             let error = #expect(throws: RunError.self) {
                 try #require(endings.first).result.get()
             }
-            #expect(error?.code == .sourceChanged)
+            #expect(error?.cause == .sourceChanged)
             #expect(try lab.content(delivered.store) == after)
         }
     }
@@ -305,7 +305,7 @@ import Testing
             try lab.files.remove(file)
             let gone = try delivered.deliveries.move([try delivered.found])
             let error = #expect(throws: RunError.self) { try #require(gone.first).result.get() }
-            #expect(error?.code.decision == .planAgain)
+            #expect(error?.cause.decision == .planAgain)
             try lab.files.remove(file)
             let endings = try delivered.deliveries.move([try delivered.found])
             #expect(throws: RunError.self) { try #require(endings.first).result.get() }

@@ -33,7 +33,7 @@ enum FaultySlot {
                 do throws(RunError) {
                     return try stores.run(job, attempt: attempt, in: places)
                 } catch {
-                    throw SlotFailure(code: error.code, text: "\(error)")
+                    throw SlotFailure(error.cause, text: "\(error)")
                 }
             }
             let work = SlotWork { () throws(SlotFailure) in
@@ -96,7 +96,7 @@ enum Fault: String {
         case .spill:
             setenv("SQLITE_TMPDIR", roots["run"]?.description ?? "", 1)
             try sql("CREATE TEMP TABLE t (x); \(Self.filling)", counter)
-        case .refuse: throw SlotFailure(code: .dataRefused, text: "refused as asked")
+        case .refuse: throw SlotFailure(.dataRefused, text: "refused as asked")
         }
         return Receipt(job: order.job, attempt: order.attempt, rows: 1)
     }

@@ -80,15 +80,41 @@ import ZeroMQ
             (.store(.unsupported(path: "a", reason: "r")), .unsupported),
             (.swap(.swapRefused(store: "a", reason: "r")), .swapRefused),
             (.swap(.storeBusy(store: "a", holder: "h")), .locked),
+            (.ledger(LedgerError(ledger: "a", kind: .locked(holder: "h"))), .locked),
+            (.ledger(LedgerError(ledger: "a", kind: .damaged(reason: "r"))), .inputOutput),
+            (.badDelivery("r"), .badDelivery),
         ]
         for (error, cause) in causes {
-            #expect(FailureCause(error) == cause)
-            // Workers tell the code alone.
-            #expect(FailureCause(error.code) == cause, "\(error)")
+            #expect(error.cause == cause, "\(error)")
             #expect(CommandStatus(cause) == CommandStatus(error))
         }
-        for cause in FailureCause.allCases {
+    }
+
+    @Test func everyCauseIsTold() {
+        let causes = FailureCause.allCases
+        #expect(Set(causes.map(\.name)).count == causes.count)
+        #expect(Set(causes.map(\.title)).count == causes.count)
+        for cause in causes {
             #expect(!cause.title.isEmpty && cause.advice.hasSuffix("."))
+            #expect(CommandStatus(cause).rawValue >= CommandStatus.usage.rawValue)
+        }
+        let statuses: [FailureCause: CommandStatus] = [
+            .wrongPlan: .canBeRepeated, .wrongEngine: .canBeRepeated, .crashed: .canBeRepeated,
+            .timedOut: .canBeRepeated, .outOfMemory: .canBeRepeated,
+            .leaseExpired: .canBeRepeated, .returned: .canBeRepeated, .stopped: .canBeRepeated,
+            .syncFailed: .inputOutput, .badDelivery: .bug,
+        ]
+        for (cause, status) in statuses { #expect(CommandStatus(cause) == status) }
+    }
+
+    /// What ends a command, and no store, keeps the number of a wrong command line.
+    @Test func commandsThatFindNothingEndWith64() {
+        let errors: [RunError] = [
+            .nothingToDo("t"), .nothingFailed(run: "r", store: nil), .noRun(id: nil, state: "s"),
+            .lostStore("t"), .alreadyThere("f"),
+        ]
+        for error in errors {
+            #expect(error.cause == .swapRefused && CommandFailure(error).status == .usage)
         }
     }
 

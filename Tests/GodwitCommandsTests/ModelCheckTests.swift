@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
+import Jobs
 import MappingModel
 import MigrationPlanning
 import MigrationValidation
@@ -278,11 +279,11 @@ import Testing
                     switch (check.verdict, planned) {
                     case (.same, .success), (.inferred, .success), (.data, .success): break
                     case (.data, .failure(let error)):
-                        #expect(FailureCause(error) == .dataRefused)
+                        #expect(error.cause == .dataRefused)
                     case (.mapping, .failure(let error)):
-                        #expect(FailureCause(error) == .noMapping)
+                        #expect(error.cause == .noMapping)
                     case (.refused, .failure(let error)):
-                        #expect([.noMapping, .olderDestination].contains(FailureCause(error)))
+                        #expect([.noMapping, .olderDestination].contains(error.cause))
                     default: Issue.record("\(store.path) to \(version): \(check) and \(planned)")
                     }
                 }

@@ -1,8 +1,8 @@
 import DurableFiles
+import Jobs
 import ManagedObjectModel
 import MappingModel
 import RunService
-import StoreRuns
 import Testing
 
 @testable import CoreDataStore

@@ -28,7 +28,7 @@ import Testing
         let error = #expect(throws: EngineError.self, sourceLocation: location) {
             try PlanFile(reading: path, digest: digest)
         }
-        #expect(error?.code == .wrongPlan, sourceLocation: location)
+        #expect(error?.cause == .wrongPlan, sourceLocation: location)
     }
 
     @Test func aPlanComesBack() throws {

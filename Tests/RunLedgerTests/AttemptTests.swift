@@ -53,7 +53,7 @@ import Testing
             #expect(try ledger.epoch(run: "r1", store: 0, work: work) == 1)
             try ledger.append([.epochRaised(run: "r1", store: 0, work: work, to: 2)])
             #expect(try ledger.highestEpoch(run: "r1") == 2)
-            let stale = LedgerError.Cause.staleEpoch(1, current: 2)
+            let stale = LedgerError.Kind.staleEpoch(1, current: 2)
             #expect(
                 try cause { try ledger.append([.accepted(receipt("a", epoch: 1), at: 2)]) } == stale
             )
@@ -72,7 +72,7 @@ import Testing
     @Test func unknownAndEndedAttemptsAreRefused() throws {
         try withLedger { ledger in
             try ledger.append(beginning(stores: 2) + [began("a", epoch: 1)])
-            let unknown = LedgerError.Cause.unknownAttempt(run: "r1", "a")
+            let unknown = LedgerError.Kind.unknownAttempt(run: "r1", "a")
             for foreign in [
                 receipt("a", epoch: 2), receipt("a", epoch: 1, store: 1),
                 receipt("a", epoch: 1, work: .copy(chunk: 1)),
@@ -82,7 +82,7 @@ import Testing
             #expect(
                 try cause { try ledger.append([began("a", work: .link(chunk: 0))]) }
                     == .duplicate("the attempt a in the run r1"))
-            let failed = LedgerRecord.attemptFailed(run: "r1", attempt: "a", badSource, at: 3)
+            let failed = LedgerRecord.attemptFailed(run: "r1", attempt: "a", damaged, at: 3)
             try ledger.append([failed])
             #expect(try cause { try ledger.append([failed]) } == .attemptEnded("a"))
             #expect(
@@ -90,7 +90,7 @@ import Testing
                     == .attemptEnded("a"))
             #expect(
                 try cause {
-                    try ledger.append([.attemptFailed(run: "r1", attempt: "b", badSource, at: 1)])
+                    try ledger.append([.attemptFailed(run: "r1", attempt: "b", damaged, at: 1)])
                 } == .unknownAttempt(run: "r1", "b"))
         }
     }
@@ -101,7 +101,7 @@ import Testing
             for (attempt, store) in [("a", 0), ("b", 1), ("c", 2), ("d", 2)] {
                 try ledger.append([
                     began(attempt, store: store),
-                    .attemptFailed(run: "r1", attempt: attempt, badSource, at: 3),
+                    .attemptFailed(run: "r1", attempt: attempt, damaged, at: 3),
                 ])
             }
             try ledger.append([began("e", store: 0)])
@@ -110,8 +110,8 @@ import Testing
             ])
             let failed = try ledger.failedJobs(run: "r1")
             #expect(failed.map(\.store) == [2] && failed.map(\.failures) == [2])
-            #expect(failed.map(\.work) == [.copy(chunk: 0)] && failed.map(\.reason) == [badSource])
-            #expect(badSource.decision == .quarantineChunk)
+            #expect(failed.map(\.work) == [.copy(chunk: 0)] && failed.map(\.reason) == [damaged])
+            #expect(damaged.decision == .quarantineChunk)
             #expect(try ledger.attemptCounts(run: "r1").failed == 4)
         }
     }

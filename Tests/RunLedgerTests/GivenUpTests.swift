@@ -8,7 +8,7 @@ import Testing
 @Suite struct GivenUpTests {
     private let work = Work.copy(chunk: 0)
 
-    private func failed(_ attempt: String, _ code: FailureCode = .slotCrashed) -> LedgerRecord {
+    private func failed(_ attempt: String, _ code: FailureCause = .crashed) -> LedgerRecord {
         .attemptFailed(run: "r1", attempt: attempt, FailureReason(code: code, text: "t"), at: 6)
     }
 
@@ -23,7 +23,7 @@ import Testing
     @Test func aJobIsGivenUpUntilItsStoreWaitsAgain() throws {
         try withFolder { folder in
             var ledger = try openLedger(folder)
-            let reason = FailureReason(code: .slotTimedOut, text: "it loops")
+            let reason = FailureReason(code: .timedOut, text: "it loops")
             try ledger.append(
                 beginning(stores: 1) + changed(.running) + [
                     began("a", epoch: 1), failed("a"), began("b", epoch: 1), failed("b"),
@@ -52,7 +52,7 @@ import Testing
 
     @Test func aJobWithoutAttemptsCanBeGivenUp() throws {
         try withLedger { ledger in
-            let reason = FailureReason(code: .internalError, text: "t")
+            let reason = FailureReason(code: .bug, text: "t")
             try ledger.append(
                 beginning(stores: 1) + [
                     .jobGivenUp(run: "r1", store: 0, work: work, reason)
@@ -74,13 +74,13 @@ import Testing
     @Test func onlyWhatSpeaksAgainstTheJobCounts() throws {
         try withLedger { ledger in
             try ledger.append(beginning(stores: 1) + changed(.running))
-            for (number, code) in FailureCode.allCases.enumerated() {
+            for (number, code) in FailureCause.allCases.enumerated() {
                 try ledger.append([began("a\(number)", epoch: 1), failed("a\(number)", code)])
             }
-            let counting = FailureCode.allCases.count(where: \.countsAgainstJob)
+            let counting = FailureCause.allCases.count(where: \.countsAgainstJob)
             #expect(try history(ledger)?.failures == counting)
-            #expect((1..<FailureCode.allCases.count).contains(counting))
-            #expect(try history(ledger)?.attempts == FailureCode.allCases.count)
+            #expect((1..<FailureCause.allCases.count).contains(counting))
+            #expect(try history(ledger)?.attempts == FailureCause.allCases.count)
             try ledger.append([began("x", epoch: 1), began("y", epoch: 1)])
             #expect(try history(ledger)?.open == ["x", "y"])
         }

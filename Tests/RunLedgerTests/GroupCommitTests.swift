@@ -40,7 +40,7 @@ import Threads
                 case .done: #expect(number != 7)
                 case .failed(let error):
                     #expect(number == 7)
-                    #expect((error as? LedgerError)?.cause == .unknownStore(run: "r1", 99))
+                    #expect((error as? LedgerError)?.kind == .unknownStore(run: "r1", 99))
                 case .notBegun: Issue.record("\(number) was not begun")
                 }
             }
@@ -72,7 +72,7 @@ import Threads
             let error = #expect(throws: LedgerError.self) {
                 try ledger.append(beginning(stores: 3))
             }
-            #expect(error?.isOutOfSpace == true && error?.failureCode == .noSpace)
+            #expect(error?.isOutOfSpace == true && error?.cause == .noSpace)
             #expect(try ledger.newestRun() == nil)
             script.repair()
             try ledger.append(beginning(stores: 3))

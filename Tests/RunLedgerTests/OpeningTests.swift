@@ -101,7 +101,7 @@ import Testing
             try migrated.close()
 
             let bytes = try files.contents(of: ledger.path, limit: 1 << 20)
-            let refused = LedgerError.Cause.laterVersion(found: newest + 1, known: newest)
+            let refused = LedgerError.Kind.laterVersion(found: newest + 1, known: newest)
             #expect(try cause { _ = try openLedger(folder) } == refused)
             #expect(try cause { _ = try Ledger(reading: folder) } == refused)
             #expect(try files.contents(of: ledger.path, limit: 1 << 20) == bytes)
@@ -140,7 +140,7 @@ import Testing
             for bytes in [damaged, cut, noise] {
                 try files.publish(bytes, to: ledger.path)
                 let error = #expect(throws: LedgerError.self) { try openLedger(folder) }
-                guard case .damaged = error?.cause else {
+                guard case .damaged = error?.kind else {
                     Issue.record("\(String(describing: error))")
                     continue
                 }
@@ -168,9 +168,9 @@ import Testing
         }
     }
 
-    /// Every cause says which ledger, that originals are whole, and what to do.
+    /// Every kind says which ledger, that originals are whole, and what to do.
     @Test func messagesSayWhatWhereAndWhatNext() {
-        let causes: [LedgerError.Cause] = [
+        let kinds: [LedgerError.Kind] = [
             .locked(holder: "pid 3"), .networkFileSystem(name: "NFS"),
             .laterVersion(found: 3, known: 2), .earlierVersion(found: 1, known: 2),
             .damaged(reason: "r"), .missing, .noSpace(reason: "r"), .inputOutput(reason: "r"),
@@ -180,8 +180,8 @@ import Testing
             .staleEpoch(1, current: 2), .attemptEnded("a"), .progressDepends(store: 3),
             .refusedValue("r"),
         ]
-        let texts = causes.map { LedgerError(ledger: "/s/ledger.sqlite", cause: $0).description }
-        #expect(Set(texts).count == causes.count)
+        let texts = kinds.map { LedgerError(ledger: "/s/ledger.sqlite", kind: $0).description }
+        #expect(Set(texts).count == kinds.count)
         for text in texts {
             #expect(text.hasPrefix("the ledger /s/ledger.sqlite "))
             #expect(text.contains("; the original stores are whole; "))

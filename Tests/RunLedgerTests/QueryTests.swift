@@ -63,7 +63,7 @@ import Testing
             #expect(try ledger.newestRun()?.id == "idle")
             try ledger.append(beginning("failed", stores: 1))
             try ledger.append([
-                .storeChanged(run: "failed", store: 0, .failed, reason: badSource, at: 1),
+                .storeChanged(run: "failed", store: 0, .failed, reason: damaged, at: 1),
                 .runChanged(run: "failed", .ended, .finished, at: 1),
             ])
             for (id, end) in [("none", RunState.ended), ("given up", .cancelled)] {
@@ -113,7 +113,7 @@ import Testing
             try ledger.append(beginning(stores: 2500))
             for number in stride(from: 0, to: 2500, by: 3) {
                 try ledger.append([
-                    .storeChanged(run: "r1", store: number, .failed, reason: badSource, at: 1)
+                    .storeChanged(run: "r1", store: number, .failed, reason: damaged, at: 1)
                 ])
             }
             for states in [nil, [.failed], [.waiting, .failed, .done]] as [Set<StoreState>?] {

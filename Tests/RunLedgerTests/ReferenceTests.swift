@@ -128,7 +128,7 @@ private struct Reference {
         switch Int.random(in: 0..<40, using: &generator) {
         case 0: return .progressReset(run: "r1", store: store, reason: "again", at: 1)
         case 1: return .epochRaised(run: "r1", store: store, work: work, to: epoch)
-        case 2...6: return .attemptFailed(run: "r1", attempt: earlier, badSource, at: 1)
+        case 2...6: return .attemptFailed(run: "r1", attempt: earlier, damaged, at: 1)
         case 7: return .accepted(receipt(earlier, epoch: epoch, store: store, work: work), at: 1)
         case 8...20:
             return .accepted(

@@ -22,7 +22,7 @@ func openLedger(_ folder: FilePath, faults: FaultPoints = .none) throws -> Ledge
         do throws(LedgerError) {
             return try Ledger(folder: folder, holder: holder, faults: faults)
         } catch {
-            guard case .locked = error.cause else { throw error }
+            guard case .locked = error.kind else { throw error }
             sched_yield()
         }
     }
@@ -41,9 +41,9 @@ func withLedger(faults: FaultPoints = .none, _ body: (Ledger) throws -> Void) th
 /// The cause with which a body fails.
 func cause(
     _ location: SourceLocation = #_sourceLocation, of body: () throws -> Void
-) throws -> LedgerError.Cause {
+) throws -> LedgerError.Kind {
     let error = #expect(throws: LedgerError.self, sourceLocation: location) { try body() }
-    return try #require(error, sourceLocation: location).cause
+    return try #require(error, sourceLocation: location).kind
 }
 
 /// A run of this name.
@@ -96,7 +96,7 @@ func began(
 }
 
 /// Why something failed.
-let badSource = FailureReason(code: .badSource, text: "page 3 is damaged")
+let damaged = FailureReason(code: .damaged, text: "page 3 is damaged")
 
 /// Records fault points, and lets some of them fail.
 final class LedgerScript: Sendable {

@@ -70,7 +70,7 @@ import Testing
             for step in 0..<200 {
                 let store = Int.random(in: 0..<4, using: &generator)
                 guard let next = StoreState.allCases.randomElement(using: &generator) else { break }
-                let reason = Bool.random(using: &generator) ? badSource : nil
+                let reason = Bool.random(using: &generator) ? damaged : nil
                 let record = LedgerRecord.storeChanged(
                     run: "r1", store: store, next, reason: reason, at: Int64(step))
                 if states[store].canBecome(next) {

@@ -1,9 +1,9 @@
 import DurableFiles
+import Jobs
 import MigrationEngine
 import MigrationPlanning
 import RunService
 import StoreFileChecks
-import StoreRuns
 
 @testable import MigrationValidation
 @testable import RunReports

@@ -1,8 +1,8 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
+import Jobs
 import MigrationValidation
-import StoreRuns
 import StoreSwap
 import Testing
 

@@ -2,6 +2,7 @@ import CoreDataStore
 import Foundation
 import GRDB
 import Godwit
+import Jobs
 import ManagedObjectModel
 import MappingModel
 import MigrationPlanning
@@ -143,8 +144,8 @@ private struct WrongPolicy: MigrationPolicy {
             } catch let error as RunError {
                 text = "\(error)"
                 #expect(
-                    [.policyFailed, .noMapping, .dataRefused].contains(FailureCause(error)),
-                    "\(FailureCause(error))")
+                    [.policyFailed, .noMapping, .dataRefused].contains(error.cause),
+                    "\(error.cause)")
             }
             try lab.expectNothingLeft()
         }

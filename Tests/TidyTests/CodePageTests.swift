@@ -17,11 +17,7 @@ import Testing
         ("State", "Sources/ClusterProtocol/Messages/ClientReply.swift", "Workers"),
         ("LinkPhase", "Sources/WorkerRules/WorkerStates.swift", "Workers"),
         ("WorkPhase", "Sources/WorkerRules/WorkerStates.swift", "Workers"),
-        ("FailureCode", "Sources/Jobs/FailureCode.swift", "Why attempts fail"),
-        (
-            "FailureCause", "Sources/StoreRuns/Running/FailureCause.swift",
-            "Causes of failed stores"
-        ),
+        ("FailureCause", "Sources/Jobs/FailureCause.swift", "Causes of failures"),
         (
             "WaitingReason", "Sources/ClusterProtocol/Messages/WaitingReason.swift",
             "Reasons for waits"

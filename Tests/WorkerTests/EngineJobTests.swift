@@ -80,7 +80,7 @@ import Threads
         }
     }
 
-    @Test func errorsKeepTheirCode() throws {
+    @Test func errorsKeepTheirCause() throws {
         try withTemporaryFolder { url in
             let lab = try ChunkLab(in: url)
             let slots = try PoolLab(PoolLab.plan(1, roots: lab.roots))
@@ -88,11 +88,11 @@ import Threads
             let source = lab.folder.appending("in").appending("store.sqlite")
             let bytes = try DurableFileSystem().contents(of: source, limit: 1 << 26)
             try DurableFileSystem().publish(Array(repeating: 1, count: 8192), to: source)
-            #expect(throws: FailureCode.badSource) {
+            #expect(throws: FailureCause.damaged) {
                 _ = try run(lab.order(work, number: 2), slots)
             }
             try DurableFileSystem().remove(source)
-            #expect(throws: FailureCode.inputOutput) {
+            #expect(throws: FailureCause.inputOutput) {
                 _ = try run(lab.order(work, number: 3), slots)
             }
             try DurableFileSystem().publish(bytes, to: source)
@@ -100,13 +100,13 @@ import Threads
             try DurableFileSystem().remove(lab.folder.appending("state").appending("plan.json"))
             // The plan that was read is kept.
             _ = try run(lab.order(work, number: 5), slots)
-            #expect(throws: FailureCode.internalError) {
+            #expect(throws: FailureCause.bug) {
                 _ = try run(lab.order(.copy(chunk: 9999), number: 6), slots)
             }
         }
     }
 
-    /// Runs an attempt and throws the bare code of its failure.
+    /// Runs an attempt and throws the bare cause of its failure.
     private func run(_ order: JobOrder, _ slots: PoolLab) throws -> Receipt {
         try #require(try slots.receipts(of: [order]).first).get()
     }

@@ -101,8 +101,8 @@ final class PoolLab {
     /// What became of attempts, in their order; each runs on the next slot that is free.
     func receipts(
         of orders: [JobOrder], _ location: SourceLocation = #_sourceLocation
-    ) throws -> [Result<Receipt, FailureCode>] {
-        var outcomes: [String: Result<Receipt, FailureCode>] = [:]
+    ) throws -> [Result<Receipt, FailureCause>] {
+        var outcomes: [String: Result<Receipt, FailureCause>] = [:]
         var waiting = orders[...]
         while outcomes.count < orders.count {
             for slot in pool.free {

@@ -79,7 +79,7 @@ import Testing
             Issue.record("it did not fail")
             return
         }
-        let codes: [String: FailureCode] = ["cancelled": .cancelled, "silent": .slotTimedOut]
+        let codes: [String: FailureCause] = ["cancelled": .stopped, "silent": .timedOut]
         #expect(
             failure.attempt == "a" && failure.code == codes[way] ?? .inputOutput, "\(failure)")
         #expect(slots.free == [0])

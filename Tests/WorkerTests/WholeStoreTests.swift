@@ -232,12 +232,12 @@ import Testing
         }
     }
 
-    private func code(_ body: () throws -> Receipt) -> FailureCode? {
+    private func code(_ body: () throws -> Receipt) -> FailureCause? {
         do {
             _ = try body()
             return nil
         } catch {
-            return (error as? RunError)?.code
+            return (error as? RunError)?.cause
         }
     }
 }

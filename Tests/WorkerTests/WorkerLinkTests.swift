@@ -131,7 +131,7 @@ import ZeroMQ
         assignments.place(LoopLab.order("none", "a"), on: 1)
         #expect(assignments.due([0]).isEmpty)
         #expect(assignments.due([0, 1]).map(\.slot) == [1])
-        guard case .tell(.slot(.died("a", .cancelled, _), slot: 1)) = assignments.stop(1) else {
+        guard case .tell(.slot(.died("a", .stopped, _), slot: 1)) = assignments.stop(1) else {
             Issue.record("not told")
             return
         }
@@ -148,7 +148,7 @@ import ZeroMQ
             Issue.record("not killed")
             return
         }
-        let failure = AttemptFailure(attempt: "a", code: .badSource, text: "", slotEnded: false)
+        let failure = AttemptFailure(attempt: "a", code: .damaged, text: "", slotEnded: false)
         let events = assignments.take([SlotNotice(slot: 0, event: .failed(failure))])
         #expect(events.count == 1)
         guard case .nothing = assignments.stop(0) else {
@@ -165,7 +165,7 @@ import ZeroMQ
         let ended = SlotNotice(slot: 0, event: .ended("gone"))
         #expect(assignments.take([ended]).isEmpty)
         guard
-            case .slot(.died("a", .slotCrashed, "gone"), slot: 0)? = assignments.take([ended]).first
+            case .slot(.died("a", .crashed, "gone"), slot: 0)? = assignments.take([ended]).first
         else {
             Issue.record("not told")
             return

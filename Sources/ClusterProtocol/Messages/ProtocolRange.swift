@@ -9,7 +9,7 @@ package struct ProtocolRange: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What this program understands.
-    package static let current = ProtocolRange(lowest: 5, highest: 5)
+    package static let current = ProtocolRange(lowest: 6, highest: 6)
 
     /// The highest version that both sides understand; nil where there is none.
     package func common(with other: ProtocolRange) -> Int? {

@@ -85,13 +85,13 @@ package struct HeldAttempt: Hashable, Sendable {
 /// How an attempt failed.
 package struct AttemptFailure: Hashable, Sendable {
     package let attempt: String
-    package let code: FailureCode
+    package let code: FailureCause
     /// For people: what failed, on which file, what to do; never a value of a row.
     package let text: String
     /// Whether the slot's process ended with it and a new one takes its place.
     package let slotEnded: Bool
 
-    package init(attempt: String, code: FailureCode, text: String, slotEnded: Bool) {
+    package init(attempt: String, code: FailureCause, text: String, slotEnded: Bool) {
         self.attempt = attempt
         self.code = code
         self.text = text

@@ -5,7 +5,7 @@ import Jobs
 /// Every function either does its work or throws the code that a real one would report.
 enum SimulatedEngine {
     /// What a job writes into its attempt's folder.
-    static func run(_ work: Work, of store: SimulatedStore) throws(FailureCode) -> SimulatedContent
+    static func run(_ work: Work, of store: SimulatedStore) throws(FailureCause) -> SimulatedContent
     {
         switch work {
         case .copy(let chunk):
@@ -43,7 +43,7 @@ enum SimulatedEngine {
     /// Looks up the targets of some rows in the destination.
     private static func links(
         _ rows: ArraySlice<SimulatedRow>, in destination: SimulatedDestination
-    ) throws(FailureCode) -> [SimulatedLink] {
+    ) throws(FailureCause) -> [SimulatedLink] {
         var found: [SimulatedLink] = []
         for row in rows {
             guard let target = row.target else { continue }
@@ -57,7 +57,7 @@ enum SimulatedEngine {
     /// Puts a copy chunk's rows behind those that are there.
     static func merge(
         _ content: SimulatedContent, into destination: inout SimulatedDestination
-    ) throws(FailureCode) {
+    ) throws(FailureCause) {
         switch content {
         case .shard(let rows): destination.rows += rows
         case .whole(let rows): destination.rows = rows
@@ -68,7 +68,7 @@ enum SimulatedEngine {
     /// Sets the links that a link chunk found.
     static func apply(
         _ content: SimulatedContent, to destination: inout SimulatedDestination
-    ) throws(FailureCode) {
+    ) throws(FailureCause) {
         guard case .links(let links) = content else { throw .inputOutput }
         apply(links, to: &destination)
     }

@@ -7,7 +7,7 @@ extension WorkSimulation {
     func run(_ task: CoordinatorTask, life: Int) {
         guard world.coordinator?.life == life else { return }
         let outcome: TaskOutcome
-        do throws(FailureCode) {
+        do throws(FailureCause) {
             if world.hasFaults, world.chance.happens(perMille: world.tuning.slotFailure / 8) {
                 throw world.chance.happens(perMille: 300) ? .sourceChanged : .inputOutput
             }
@@ -37,8 +37,8 @@ extension WorkSimulation {
         }
     }
 
-    private func carryOut(_ task: CoordinatorTask) throws(FailureCode) -> TaskOutcome {
-        guard let store = world.stores[task.store] else { throw .badSource }
+    private func carryOut(_ task: CoordinatorTask) throws(FailureCause) -> TaskOutcome {
+        guard let store = world.stores[task.store] else { throw .damaged }
         switch task.kind {
         case .prepare: return prepare(store, task.store)
         case .admit(let receipt): return try admit(receipt)
@@ -73,7 +73,7 @@ extension WorkSimulation {
     }
 
     /// Checks a delivered shard and gives it a name that no worker writes.
-    private func admit(_ receipt: Receipt) throws(FailureCode) -> TaskOutcome {
+    private func admit(_ receipt: Receipt) throws(FailureCause) -> TaskOutcome {
         var admitted: [DeliveredFile] = []
         for delivered in receipt.files {
             let name = FileReference(root: "run", path: "admitted/\(receipt.attempt)")
@@ -92,7 +92,7 @@ extension WorkSimulation {
     /// Takes a step of the plan, unless the destination holds it already.
     private func take(
         _ step: StorePlan.Step, _ index: Int, shards: [Receipt], _ key: StoreKey
-    ) throws(FailureCode) -> TaskOutcome {
+    ) throws(FailureCause) -> TaskOutcome {
         guard var destination = world.stores[key]?.destination else { throw .wrongPlan }
         guard index == destination.steps else {
             if index < destination.steps { return .stepped }
@@ -116,8 +116,8 @@ extension WorkSimulation {
     }
 
     /// Exchanges the original for the result, unless that was done before a crash.
-    private func swap(_ key: StoreKey) throws(FailureCode) -> TaskOutcome {
-        guard let store = world.stores[key] else { throw .badSource }
+    private func swap(_ key: StoreKey) throws(FailureCause) -> TaskOutcome {
+        guard let store = world.stores[key] else { throw .damaged }
         if store.live != nil { return .swapped }
         let result: [SimulatedResultRow]
         if store.isWhole {

@@ -39,10 +39,10 @@ extension WorkerSimulation {
             return isOfProcess(code) ? .dies(code) : .fails(code)
         }
         guard world.hasFaults else { return .delivers }
-        if world.chance.happens(perMille: world.tuning.slotHang) { return .dies(.slotTimedOut) }
+        if world.chance.happens(perMille: world.tuning.slotHang) { return .dies(.timedOut) }
         if world.chance.happens(perMille: world.tuning.slotFailure) {
             let fates: [SlotFate] = [
-                .dies(.slotCrashed), .dies(.slotOutOfMemory), .fails(.inputOutput),
+                .dies(.crashed), .dies(.outOfMemory), .fails(.inputOutput),
                 .fails(.inputOutput), .fails(.sourceChanged),
             ]
             return fates[world.chance.number(0...4)]
@@ -50,8 +50,8 @@ extension WorkerSimulation {
         return .delivers
     }
 
-    private func isOfProcess(_ code: FailureCode) -> Bool {
-        code == .slotCrashed || code == .slotTimedOut || code == .slotOutOfMemory
+    private func isOfProcess(_ code: FailureCause) -> Bool {
+        code == .crashed || code == .timedOut || code == .outOfMemory
     }
 
     func slotStarted(worker number: Int, life: Int, slot: Int, order turn: Int) {
@@ -76,7 +76,7 @@ extension WorkerSimulation {
     ) {
         guard let state = slotState(number, life, slot, turn) else { return }
         var delay = max(1, state.stepTime * world.workers[number].slowness)
-        if state.fate == .dies(.slotTimedOut) { delay = world.tuning.watchdog }
+        if state.fate == .dies(.timedOut) { delay = world.tuning.watchdog }
         world.queue.schedule(
             .slotProgress(worker: number, life: life, slot: slot, order: turn, step: step),
             at: world.now + delay)
@@ -86,7 +86,7 @@ extension WorkerSimulation {
         guard let state = slotState(number, life, slot, turn), let order = state.order else {
             return
         }
-        if step < state.steps, state.fate != .dies(.slotTimedOut) {
+        if step < state.steps, state.fate != .dies(.timedOut) {
             let rows = SimulatedEngine.rows(order.job.work, of: order.store(in: world))
             let done = Int64(rows * step / state.steps)
             let event = SlotEvent.progress(
@@ -105,7 +105,7 @@ extension WorkerSimulation {
         let event: SlotEvent
         switch fate {
         case .delivers:
-            do throws(FailureCode) {
+            do throws(FailureCause) {
                 event = .delivered(try produce(order))
             } catch {
                 event = .failed(attempt: id, error, text: "the job failed")
@@ -120,7 +120,7 @@ extension WorkerSimulation {
     }
 
     /// Writes what the job makes into the folder of its attempt.
-    private func produce(_ order: JobOrder) throws(FailureCode) -> Receipt {
+    private func produce(_ order: JobOrder) throws(FailureCause) -> Receipt {
         let file = shardFile(order.attempt)
         if world.isDiskFull {
             world.files[file] = .torn
@@ -142,7 +142,7 @@ extension WorkerSimulation {
         let attempt = world.workers[number].slots[slot].last
         world.note("worker \(number) kills slot \(slot) \(attempt ?? "")")
         tear(slot: slot, worker: number)
-        let event = SlotEvent.died(attempt: attempt, .cancelled, text: "the slot was killed")
+        let event = SlotEvent.died(attempt: attempt, .stopped, text: "the slot was killed")
         world.queue.schedule(
             .worker(.slot(event, slot: slot), worker: number, life: world.workers[number].life),
             at: world.now + world.chance.span(1...30))
@@ -157,7 +157,7 @@ extension WorkerSimulation {
     }
 
     /// A slot's process makes no progress any more and ends a little later.
-    func strike(slot: Int, worker number: Int, code: FailureCode, after delay: Int64) {
+    func strike(slot: Int, worker number: Int, code: FailureCause, after delay: Int64) {
         guard world.workers[number].machine != nil,
             world.workers[number].slots.indices.contains(slot),
             world.workers[number].slots[slot].order != nil

@@ -30,10 +30,10 @@ extension World {
             isDiskFull = true
             queue.schedule(.faultEnds(.fullDisk), at: now + duration)
         case .slotCrash(let worker, let slot):
-            workerSimulation.strike(slot: slot, worker: worker, code: .slotCrashed, after: 1)
+            workerSimulation.strike(slot: slot, worker: worker, code: .crashed, after: 1)
         case .slotHang(let worker, let slot):
             workerSimulation.strike(
-                slot: slot, worker: worker, code: .slotTimedOut, after: tuning.watchdog)
+                slot: slot, worker: worker, code: .timedOut, after: tuning.watchdog)
         case .workerTerminate(let worker, let delay):
             terminate(worker, downFor: delay)
         case .workerJoins:

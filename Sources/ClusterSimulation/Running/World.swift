@@ -113,8 +113,8 @@ final class World {
 
     private func poison(_ store: inout SimulatedStore) {
         guard chance.happens(perMille: tuning.poison) else { return }
-        let codes: [FailureCode] = [
-            .badSource, .dataRefused, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .inputOutput,
+        let codes: [FailureCause] = [
+            .damaged, .dataRefused, .crashed, .timedOut, .outOfMemory, .inputOutput,
             .validationFailed, .missing, .locked,
         ]
         let code = codes[chance.number(0...codes.count - 1)]

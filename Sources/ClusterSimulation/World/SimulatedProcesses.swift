@@ -77,9 +77,9 @@ struct SimulatedSlot {
 enum SlotFate: Hashable {
     case delivers
     /// It is reported by the slot, which goes on.
-    case fails(FailureCode)
+    case fails(FailureCause)
     /// The slot's process ends.
-    case dies(FailureCode)
+    case dies(FailureCause)
 }
 
 /// A worker's process and its slots.

@@ -3,8 +3,8 @@ import Jobs
 /// A chunk that fails whatever worker takes it, until its cause is repaired.
 struct PoisonedChunk {
     let work: Work
-    /// `slotCrashed` ends the slot's process; other codes are reported by it.
-    let code: FailureCode
+    /// `crashed` ends the slot's process; other codes are reported by it.
+    let code: FailureCause
 }
 
 /// A store: the original, the result that is being built, and what clients would open.
@@ -37,7 +37,7 @@ struct SimulatedStore {
     var bytes: Int64 { Int64(rows.count) * 1_000_000 }
 
     /// The poison of a job, if it has any.
-    func poison(of work: Work) -> FailureCode? { poison.first { $0.work == work }?.code }
+    func poison(of work: Work) -> FailureCause? { poison.first { $0.work == work }?.code }
 
     /// A store with random rows, cut into random chunks.
     static func random(

@@ -1,5 +1,6 @@
 import CoreDataStore
 import DurableFiles
+package import Jobs
 import MigrationPlanning
 import RunLedger
 package import RunReports
@@ -36,6 +37,15 @@ extension FailureCause {
         case .validationFailed: "The original is unchanged. Please report this bug."
         case .swapRefused: "See the reason of each store, or use --output."
         case .crashed: "See the reason of each store, and report it; other stores are not affected."
+        case .timedOut: "Check the disk and its mount; if needed, raise --worker-timeout."
+        case .outOfMemory: "Allow more memory with --slot-memory or --worker-memory."
+        case .leaseExpired: "Check the workers and the network."
+        case .returned: "Keep workers running until the run ends."
+        case .wrongPlan: "Check that workers mount the shared folders."
+        case .wrongEngine: "Use one release on all machines."
+        case .badDelivery:
+            "The original is unchanged. Check disk, memory and release of the named worker."
+        case .syncFailed: "Check the disk, then replay."
         case .stopped: "Run the same command again."
         case .bug: "The original is unchanged. Please report this bug."
         }
@@ -66,13 +76,13 @@ extension RunError {
         case .noRoom: "see --output and --state"
         case .swap(.clientsHidden), .file(.clientsHidden), .swap(.file(.clientsHidden)):
             "see --assume-closed and --output"
-        case .engine(.losses), .engine(.olderDestination): FailureCause(self).options
+        case .engine(.losses), .engine(.olderDestination): cause.options
         case .notShared: "see --root NAME=FOLDER"
         case .resultOfOtherModel, .resultWithoutModel: "see --to"
         case .swap(.storeChangedSinceSwap): "see --discard-changes"
         case .store, .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished,
             .swap(.severalHardLinks), .file(.refusedFolder), .swap(.file(.refusedFolder)):
-            FailureCause(self).options
+            cause.options
         default: nil
         }
     }

@@ -35,7 +35,7 @@ extension CommandStatus {
 
     /// The status of a failure of a ledger.
     package init(_ error: LedgerError) {
-        switch error.cause {
+        switch error.kind {
         case .locked: self = .canBeRepeated
         case .networkFileSystem, .laterVersion, .earlierVersion, .missing: self = .usage
         case .damaged, .noSpace, .inputOutput, .refusing: self = .inputOutput

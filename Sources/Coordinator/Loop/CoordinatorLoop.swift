@@ -241,7 +241,6 @@ final class CoordinatorLoop: PollLoopHandler {
 
     /// A task has ended.
     func ended(_ report: TaskReport) {
-        mapping.learn(report.failure, of: report.store)
         switch report.outcome {
         case .failed(let code, let text) where code.decision != .pause,
             .interrupted(let code, let text) where code.decision != .pause:
@@ -337,7 +336,7 @@ final class CoordinatorLoop: PollLoopHandler {
         else {
             return take(
                 .taskEnded(
-                    task.id, .failed(.internalError, text: "the store \(task.store) is not here")))
+                    task.id, .failed(.bug, text: "the store \(task.store) is not here")))
         }
         tasks.begin(task, of: TaskStore(found: found, run: handle.run))
     }

@@ -11,7 +11,7 @@ package enum CoordinatorNote: Hashable, Sendable {
     /// A message to a peer breaks the protocol's bounds.
     case unsendable(String)
     /// A task of a store failed; the machine decides what follows.
-    case taskFailed(StoreKey, FailureCode, text: String)
+    case taskFailed(StoreKey, FailureCause, text: String)
     /// The ledger could not be read; it is tried again.
     case ledgerUnreadable(String)
     case ledgerReadable

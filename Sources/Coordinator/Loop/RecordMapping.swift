@@ -1,25 +1,16 @@
 import ClusterVocabulary
 import Jobs
 import RunLedger
-import RunService
 import StoreRuns
 
 /// Turns what the machine says must be durable into records of the ledger.
 ///
-/// It keeps what the ledger's records need beyond the machine's: wall times, the coarse causes of
-/// failures, and the states of runs, so that none is told what it is already.
+/// It keeps what the ledger's records need beyond the machine's: wall times, and the states of
+/// runs, so that none is told what it is already.
 struct RecordMapping {
     private let bootIdentifier: String
     private let wallTime: @Sendable () -> Int64
     private var states: [String: RunState] = [:]
-    /// Why the last task of a store failed.
-    private var causes: [StoreKey: TaskFailure] = [:]
-
-    /// How a task failed: what the machine decides by, and the coarse cause of reports.
-    struct TaskFailure: Hashable, Sendable {
-        let code: FailureCode
-        let cause: FailureCause
-    }
 
     init(bootIdentifier: String, wallTime: @escaping @Sendable () -> Int64) {
         self.bootIdentifier = bootIdentifier
@@ -31,9 +22,6 @@ struct RecordMapping {
 
     /// Lets go of a run that the machine does not have any more.
     mutating func forget(_ run: String) { states[run] = nil }
-
-    /// Learns why a store's last task failed; nil where it did not, or has no coarse cause.
-    mutating func learn(_ failure: TaskFailure?, of store: StoreKey) { causes[store] = failure }
 
     /// The records of one of the machine's; none where the ledger knows it already.
     ///
@@ -101,15 +89,9 @@ struct RecordMapping {
         var records: [LedgerRecord] = [
             .storeChanged(run: key.run, store: key.number, next, reason: reason, at: at)
         ]
-        let known = causes.removeValue(forKey: key)
         if next == .failed, let cause {
-            // An attempt may have failed since, for another reason.
-            let coarse =
-                if let known, known.code == cause.code {
-                    known.cause
-                } else { FailureCause(cause.code) }
             records.append(
-                try StoreRecord.failure(coarse).record(run: key.run, store: key.number))
+                try StoreRecord.failure(cause.code).record(run: key.run, store: key.number))
         }
         if next == .failed || next == .cancelled {
             records.append(.released(run: key.run, store: key.number))

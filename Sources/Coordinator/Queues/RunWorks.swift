@@ -111,7 +111,7 @@ struct RunWorks: Sendable {
     /// Whether a work that failed may succeed later.
     private static func isTransient(_ error: RunError) -> Bool {
         guard case .ledger = error else { return false }
-        switch error.code.decision {
+        switch error.cause.decision {
         case .retry, .pause: return true
         case .planAgain, .quarantineChunk, .quarantineWorker, .stopRun, .nothing: return false
         }

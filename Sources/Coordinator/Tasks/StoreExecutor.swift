@@ -132,9 +132,7 @@ final class StoreExecutor: Sendable {
             guard let difference = try chunked.validate() else {
                 return TaskReport(task, .validated)
             }
-            var report = TaskReport(task, .different(text: "\(difference)"))
-            report.cause = FailureCause(difference)
-            return report
+            return TaskReport(task, .different(text: "\(difference)"))
         case .keep:
             try chunked.keep()
             return TaskReport(task, .kept)

@@ -235,7 +235,7 @@ final class StoreTasks: TaskRunner {
                     answer(
                         TaskReport(
                             task.id, task.store,
-                            .failed(.internalError, text: "\(store.path) was not looked at")))
+                            .failed(.bug, text: "\(store.path) was not looked at")))
                 }
             }
         }

@@ -2,7 +2,7 @@ package import ClusterVocabulary
 package import Jobs
 package import RunLedger
 package import RunService
-package import StoreRuns
+import StoreRuns
 
 /// What a task came to.
 package struct TaskReport: Sendable {
@@ -11,20 +11,6 @@ package struct TaskReport: Sendable {
     package let outcome: TaskOutcome
     /// What the ledger is told together with what the machine makes of the outcome.
     package var records: [LedgerRecord] = []
-    /// Why it failed, as reports group failures.
-    package var cause: FailureCause?
-
-    /// How it failed; nil where it did not, or has no coarse cause.
-    var failure: RecordMapping.TaskFailure? {
-        guard let cause else { return nil }
-        let code: FailureCode
-        switch outcome {
-        case .failed(let found, _), .interrupted(let found, _): code = found
-        case .different: code = .internalError
-        default: return nil
-        }
-        return RecordMapping.TaskFailure(code: code, cause: cause)
-    }
 
     package init(task: TaskID, store: StoreKey, outcome: TaskOutcome) {
         self.task = task
@@ -52,14 +38,13 @@ package struct TaskReport: Sendable {
         self.init(
             task: task.id, store: task.store,
             outcome: hasMoved && !isComplete
-                ? .interrupted(failure.code, text: Self.text(halfway: failure))
-                : .failed(failure.code, text: failure.text))
-        cause = failure.cause
+                ? .interrupted(failure.cause, text: Self.text(halfway: failure))
+                : .failed(failure.cause, text: failure.text))
     }
 
     /// What reports say about a move that began and did not end.
     private static func text(halfway failure: SharedFailure) -> String {
-        guard failure.isFailedSync else { return failure.text }
+        guard failure.cause == .syncFailed else { return failure.text }
         return failure.text
             + ". The result may already have its name. The rename may not be on disk, and a later "
             + "sync cannot confirm it. The original is untouched in its place, or in the run's "

@@ -3,6 +3,7 @@ import CommandSupport
 import CoreDataStore
 import DurableFiles
 import Foundation
+import Jobs
 import MigrationPlanning
 import MigrationValidation
 import RunReports
@@ -73,7 +74,7 @@ struct PlanList {
             return CheckReport.Case(name: name, file: name, warnings: warnings)
         } catch {
             let failure = CommandFailure(error)
-            let cause = FailureCause(error)
+            let cause = error.cause
             let isRefused = cause == .losses
             totals.refuse(store, cause, failure.description)
             outcomes.fail(
@@ -82,7 +83,7 @@ struct PlanList {
             return CheckReport.Case(
                 name: name, file: name,
                 failure: CheckReport.Failure(
-                    kind: cause.rawValue,
+                    kind: cause.name,
                     text: failure.description.withoutStore(store.description),
                     rank: isRefused ? 1 : 0))
         }

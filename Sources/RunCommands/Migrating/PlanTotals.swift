@@ -1,10 +1,10 @@
 import CommandSupport
 import DurableFiles
+import Jobs
 import MigrationEngine
 import MigrationPlanning
 import RunReports
 import RunService
-import StoreRuns
 
 /// What the plans of several stores add up to; its size does not grow with theirs.
 struct PlanTotals: Hashable, Sendable {

@@ -1,9 +1,9 @@
 import ArgumentParser
 import CommandSupport
 import DurableFiles
+import Jobs
 import MigrationValidation
 import RunReports
-import StoreRuns
 
 /// Collects the failures of a command over several stores: one store's failure does not stop
 /// the others.
@@ -30,7 +30,7 @@ struct StoreOutcomes {
     /// - Parameters:
     ///   - store: its path, which the message names.
     ///   - failure: why it failed.
-    ///   - cause: the same, coarse.
+    ///   - cause: the same, for programs.
     ///   - losses: what is refused.
     ///   - isTold: whether standard error gets the message.
     mutating func fail(

@@ -2,11 +2,11 @@ package import Jobs
 
 /// Why a store or an attempt failed: a code to act on and words for people.
 package struct FailureReason: Hashable, Sendable, Codable {
-    package let code: FailureCode
+    package let code: FailureCause
     /// One message: what failed, on which file, what to do next; never a value of a row.
     package let text: String
 
-    package init(code: FailureCode, text: String) {
+    package init(code: FailureCause, text: String) {
         self.code = code
         self.text = text
     }

@@ -4,7 +4,7 @@ package import Jobs
 ///
 /// Times (`at`) are milliseconds since 1970 from the caller; they are shown to people and never
 /// compared. Runs are named by their id, stores by their number in the run. What a record is
-/// checked for is said at its case; `Ledger.append` throws the cause that is named there and
+/// checked for is said at its case; `Ledger.append` throws the kind that is named there and
 /// stores nothing of the call.
 package enum LedgerRecord: Hashable, Sendable, Codable {
     /// A run begins, open; `duplicate` where its id is known.

@@ -55,7 +55,7 @@ struct GroupCommit: Sendable {
     /// A batch that breaks a rule fails alone. Where the commit itself fails, all fail.
     mutating func commit(_ batches: [PendingBatch]) {
         if let refusal {
-            let error = LedgerError(ledger: path, cause: .refusing(reason: refusal))
+            let error = LedgerError(ledger: path, kind: .refusing(reason: refusal))
             for batch in batches { batch.settle(.failure(error)) }
             return
         }
@@ -149,7 +149,7 @@ struct GroupCommit: Sendable {
                 } catch let error as DatabaseError {
                     throw self.failure(error, database).error
                 } catch {
-                    throw LedgerError(ledger: path, cause: .inputOutput(reason: "\(error)"))
+                    throw LedgerError(ledger: path, kind: .inputOutput(reason: "\(error)"))
                 }
             }
         } catch {
@@ -176,8 +176,8 @@ struct GroupCommit: Sendable {
         let last = errno
         if let failure = error as? Failure { return failure }
         guard let error = error as? DatabaseError else {
-            let cause = LedgerError.Cause.inputOutput(reason: "\(error)")
-            return Failure(error: LedgerError(ledger: path, cause: cause), isFinal: true)
+            let kind = LedgerError.Kind.inputOutput(reason: "\(error)")
+            return Failure(error: LedgerError(ledger: path, kind: kind), isFinal: true)
         }
         let codes: [ResultCode] = [.SQLITE_IOERR, .SQLITE_FULL, .SQLITE_CANTOPEN]
         let isSystem = codes.contains(error.resultCode)
@@ -237,7 +237,7 @@ struct GroupCommit: Sendable {
         do throws(LedgerError) {
             return try file.readingLock(waiting: milliseconds, faults)
         } catch {
-            if case .locked = error.cause { return nil }
+            if case .locked = error.kind { return nil }
             throw error
         }
     }
@@ -271,7 +271,7 @@ extension Result {
 extension LedgerError {
     /// The reason alone, for an error that quotes this one.
     fileprivate var reason: String {
-        switch cause {
+        switch kind {
         case .noSpace(let reason), .inputOutput(let reason), .damaged(let reason): reason
         default: description
         }

@@ -11,11 +11,11 @@ extension LedgerError {
     init(ledger: FilePath, file error: DurableFileError) {
         self.ledger = ledger
         if case .lockHeld(_, let holder) = error {
-            cause = .locked(holder: holder)
+            kind = .locked(holder: holder)
         } else if error.isOutOfSpace {
-            cause = .noSpace(reason: error.description)
+            kind = .noSpace(reason: error.description)
         } else {
-            cause = .inputOutput(reason: error.description)
+            kind = .inputOutput(reason: error.description)
         }
     }
 
@@ -27,12 +27,12 @@ extension LedgerError {
             "\(step): \(error.message ?? "no message") "
             + "(SQLite \(error.extendedResultCode.rawValue)\(system))"
         switch error.resultCode.rawValue {
-        case SQLITE_FULL: cause = .noSpace(reason: reason)
+        case SQLITE_FULL: kind = .noSpace(reason: reason)
         case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT,
             SQLITE_CANTOPEN where systemError == ENOSPC || systemError == EDQUOT:
-            cause = .noSpace(reason: reason)
-        case SQLITE_CORRUPT, SQLITE_NOTADB: cause = .damaged(reason: reason)
-        default: cause = .inputOutput(reason: reason)
+            kind = .noSpace(reason: reason)
+        case SQLITE_CORRUPT, SQLITE_NOTADB: kind = .damaged(reason: reason)
+        default: kind = .inputOutput(reason: reason)
         }
     }
 
@@ -58,7 +58,7 @@ extension LedgerError {
             throw LedgerError(ledger: ledger, file: error)
         } catch {
             // What is left is a value in the file that cannot be read as what it should be.
-            throw LedgerError(ledger: ledger, cause: .damaged(reason: "\(step): \(error)"))
+            throw LedgerError(ledger: ledger, kind: .damaged(reason: "\(step): \(error)"))
         }
     }
 }

@@ -228,8 +228,8 @@ struct LedgerFile: Sendable {
         return migrator
     }
 
-    private func fault(_ cause: LedgerError.Cause) -> LedgerError {
-        LedgerError(ledger: path, cause: cause)
+    private func fault(_ kind: LedgerError.Kind) -> LedgerError {
+        LedgerError(ledger: path, kind: kind)
     }
 
     private func translating<Result>(

@@ -110,7 +110,7 @@ struct LedgerReader: Sendable {
         }
     }
 
-    private func fault(_ cause: LedgerError.Cause) -> LedgerError {
-        LedgerError(ledger: file.path, cause: cause)
+    private func fault(_ kind: LedgerError.Kind) -> LedgerError {
+        LedgerError(ledger: file.path, kind: kind)
     }
 }

@@ -16,7 +16,7 @@ struct RecordWriter {
 
     /// Applies one record.
     ///
-    /// - Throws: `LedgerError` with the cause that `LedgerRecord` names, or GRDB's error.
+    /// - Throws: `LedgerError` of the kind that `LedgerRecord` names, or GRDB's error.
     mutating func apply(_ prepared: PreparedRecord) throws {
         switch prepared.record {
         case .runBegan(let record): try begin(record)
@@ -116,8 +116,8 @@ extension RecordWriter {
         }
     }
 
-    func fault(_ cause: LedgerError.Cause) -> LedgerError {
-        LedgerError(ledger: ledger, cause: cause)
+    func fault(_ kind: LedgerError.Kind) -> LedgerError {
+        LedgerError(ledger: ledger, kind: kind)
     }
 
     /// Refuses what no ledger holds.

@@ -32,7 +32,7 @@ extension Row {
     /// The reason in `failure_code` and `failure_text`; nil where there is none.
     func failureReason() throws -> FailureReason? {
         guard let number = try decode(Int?.self, forColumn: "failure_code") else { return nil }
-        guard let code = FailureCode(rawValue: number) else {
+        guard let code = FailureCause(rawValue: number) else {
             throw UnknownStoredValue(column: "failure_code")
         }
         return FailureReason(

@@ -156,7 +156,7 @@ struct ResultInspection {
             if error.isOutOfSpace || error.isOutOfMemory || error.isCancelled { throw error }
             if case .badDelivery = error { throw error }
             let explained = error.unlessChanged(planned.source)
-            if explained.code == .sourceChanged { throw explained }
+            if explained.cause == .sourceChanged { throw explained }
             throw .badDelivery("it cannot be read: \(PrintableText.line(error.description))")
         }
         guard report.isEqual else {

@@ -128,7 +128,7 @@ extension ResultIntake {
                 built.append(try accepted(store.found, store.receipt))
             } catch {
                 // A result that is none is built again; otherwise it waits as it did.
-                if let former = store.former, error.code.decision == .planAgain {
+                if let former = store.former, error.cause.decision == .planAgain {
                     try mover.giveUp(former)
                 }
                 failed.append((store.found.number, .failure(error)))

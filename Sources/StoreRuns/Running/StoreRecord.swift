@@ -1,4 +1,5 @@
 import Foundation
+package import Jobs
 import MigrationPlanning
 package import RunLedger
 

@@ -43,7 +43,7 @@ struct SlotAssignments {
     mutating func reject(_ slot: Int, _ text: String) -> WorkerEvent? {
         guard let order = waiting.removeValue(forKey: slot)?.order else { return nil }
         return .slot(
-            .failed(attempt: order.attempt.id, .internalError, text: text), slot: slot)
+            .failed(attempt: order.attempt.id, .bug, text: text), slot: slot)
     }
 
     /// What to do where the machine wants a slot's job ended.
@@ -60,7 +60,7 @@ struct SlotAssignments {
         if let order = waiting.removeValue(forKey: slot)?.order {
             let text = "stopped before it began"
             return .tell(
-                .slot(.died(attempt: order.attempt.id, .cancelled, text: text), slot: slot))
+                .slot(.died(attempt: order.attempt.id, .stopped, text: text), slot: slot))
         }
         return running[slot] == nil ? .nothing : .kill
     }
@@ -91,7 +91,7 @@ struct SlotAssignments {
             waiting[notice.slot]?.ends += 1
             guard let order = waiting[notice.slot], order.ends >= Self.mostEnds else { return nil }
             waiting[notice.slot] = nil
-            return .died(attempt: order.order.attempt.id, .slotCrashed, text: text)
+            return .died(attempt: order.order.attempt.id, .crashed, text: text)
         }
     }
 

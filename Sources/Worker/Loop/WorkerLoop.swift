@@ -263,7 +263,7 @@ final class WorkerLoop: PollLoopHandler {
             case .tell(let event): take(event)
             case .nothing:
                 // Its job ended in the same moment: the machine waits for an end all the same.
-                take(.slot(.died(attempt: nil, .cancelled, text: "it had ended"), slot: slot))
+                take(.slot(.died(attempt: nil, .stopped, text: "it had ended"), slot: slot))
             }
         }
     }

@@ -187,7 +187,7 @@ package final class ProcessSlots: Slots {
 
     private func ended(_ slot: Int, _ exit: SlotExit, _ now: Int64) {
         var (code, text) = SlotExitDiagnosis.failure(exit, cause: slots[slot].cause, plan.limits)
-        if code != .cancelled, let note = note(slot) { text += "; \(note)" }
+        if code != .stopped, let note = note(slot) { text += "; \(note)" }
         switch slots[slot].state {
         case .running(let attempt, _):
             notices.append(

@@ -8,28 +8,28 @@ import Jobs
 enum SlotExitDiagnosis {
     static func failure(
         _ exit: SlotExit, cause: SlotStopCause?, _ limits: SlotLimits
-    ) -> (code: FailureCode, text: String) {
+    ) -> (code: FailureCause, text: String) {
         switch cause {
-        case .cancelled: return (.cancelled, "the attempt was stopped, as it was told to")
+        case .cancelled: return (.stopped, "the attempt was stopped, as it was told to")
         case .silent(let text):
-            return (.slotTimedOut, "the slot was killed: \(text)")
+            return (.timedOut, "the slot was killed: \(text)")
         // Another worker may have more of it; a job that no worker can do is given up.
         case .excess(let text): return (.inputOutput, "the slot was killed: \(text)")
         case .nonsense(let text):
-            return (.slotCrashed, "the slot was killed: \(text)")
+            return (.crashed, "the slot was killed: \(text)")
         case .closed, nil: break
         }
         switch exit {
         case .code(SlotExitCode.outOfMemory):
             let limit = limits.addressSpaceBytes.map { " of \($0 >> 20) MiB" } ?? ""
             return (
-                .slotOutOfMemory, "the slot reached its limit\(limit) of address space and ended"
+                .outOfMemory, "the slot reached its limit\(limit) of address space and ended"
             )
         case .code(let code):
-            return (.slotCrashed, "the slot's process ended by itself with code \(code)")
+            return (.crashed, "the slot's process ended by itself with code \(code)")
         case .signal(let number):
             return (
-                .slotCrashed,
+                .crashed,
                 "the slot's process was ended by \(SlotSignal.words(number))\(bound(limits))"
             )
         }

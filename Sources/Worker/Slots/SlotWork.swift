@@ -7,23 +7,19 @@ package import SafeSQLite
 
 /// Why a job failed, as a slot tells its worker.
 package struct SlotFailure: Error, Hashable, Sendable {
-    package let code: FailureCode
+    package let cause: FailureCause
     /// For people; never a value of a row.
     package let text: String
 
-    package init(code: FailureCode, text: String) {
-        self.code = code
+    package init(_ cause: FailureCause, text: String) {
+        self.cause = cause
         self.text = text
     }
 }
 
 extension SlotFailure {
-    /// The failure that an error of the engine is told as; a refusal of memory inside SQLite or
-    /// the system is told apart from other failures of files.
-    package init(_ error: EngineError) {
-        self.init(
-            code: error.isOutOfMemory ? .slotOutOfMemory : error.code, text: error.description)
-    }
+    /// The failure that an error of the engine is told as.
+    package init(_ error: EngineError) { self.init(error.cause, text: error.description) }
 }
 
 /// What a slot's process does with its jobs.

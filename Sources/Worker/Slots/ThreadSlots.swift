@@ -185,7 +185,7 @@ package final class ThreadSlots: Slots {
         case (nil, .failure(let failure)):
             return .failed(
                 AttemptFailure(
-                    attempt: end.attempt, code: failure.code, text: failure.text,
+                    attempt: end.attempt, code: failure.cause, text: failure.text,
                     slotEnded: false))
         }
     }

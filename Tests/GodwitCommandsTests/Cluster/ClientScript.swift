@@ -167,7 +167,7 @@ final class ClientProcess {
 enum ClusterSamples {
     /// A note of a store of run `r3` that failed.
     static func failure(
-        store: Int, _ code: FailureCode, _ text: String, file: String? = nil,
+        store: Int, _ code: FailureCause, _ text: String, file: String? = nil,
         isEarlier: Bool = false
     ) -> Note {
         .store(

@@ -203,7 +203,7 @@ import Testing
                 .watch(run: "r3"), .event(.status(ClusterSamples.report())),
                 .event(.status(ClusterSamples.report())), .event(.status(waiting)),
                 .event(
-                    .note(ClusterSamples.failure(store: 2, .badSource, "damaged"))),
+                    .note(ClusterSamples.failure(store: 2, .damaged, "damaged"))),
                 .event(
                     .note(ClusterSamples.failure(store: 1, .missing, "gone", isEarlier: true))),
                 .event(.status(ended)), .event(.ended(run: "r3", failures: 0)), .done)
@@ -226,7 +226,7 @@ import Testing
             try script.expect(.status(run: "r3"), .status(ClusterSamples.report()))
             let events: [WatchEvent] = [
                 .status(ClusterSamples.report()),
-                .note(ClusterSamples.failure(store: 2, .badSource, "a\nb")),
+                .note(ClusterSamples.failure(store: 2, .damaged, "a\nb")),
                 .ended(run: "r3", failures: 1),
             ]
             try script.expect(

@@ -94,10 +94,10 @@ import Testing
         let quiet: [Note] = [
             .store(key, .accepted(.whole, rows: 1, bytes: 1)), .store(key, .stage(.copy)),
             .store(key, .ended(.done, nil)), .run("r3", .began),
-            ClusterSamples.failure(store: 1, .badSource, "t", isEarlier: true),
+            ClusterSamples.failure(store: 1, .damaged, "t", isEarlier: true),
         ]
         for note in quiet { #expect(picture.take(note) == nil) }
-        let failed = ClusterSamples.failure(store: 7, .badSource, "damaged")
+        let failed = ClusterSamples.failure(store: 7, .damaged, "damaged")
         #expect(picture.take(failed) == "r3 store 7: failed: damaged")
         #expect(picture.take(.worker("w1", .joined(slots: 1))) == "w1 joined with 1 slot")
     }
@@ -258,7 +258,7 @@ import Testing
                 failures: [
                     10: ClusterSamples.failure(
                         store: 10, .noSpace, "there is\nno room", file: "d:b"),
-                    2: ClusterSamples.failure(store: 2, .badSource, "damaged", file: "d:a"),
+                    2: ClusterSamples.failure(store: 2, .damaged, "damaged", file: "d:a"),
                 ]
             ).lines
         }
@@ -272,7 +272,7 @@ import Testing
         #expect(Array(lines(.stopped(reason: "x"))[1...2]) == causes)
         let entry = RunEnd(
             .ended(run, failures: 3), run: "r3", connection: connection,
-            failures: [2: ClusterSamples.failure(store: 2, .badSource, "damaged")]
+            failures: [2: ClusterSamples.failure(store: 2, .damaged, "damaged")]
         ).entry
         #expect(entry.failed == [RunEnd.Failure(store: 2, text: "failed: damaged")])
     }

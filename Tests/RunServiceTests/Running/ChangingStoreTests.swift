@@ -128,7 +128,6 @@ import Testing
 
     @Test func reportsChangedStore() {
         let error = RunError.store(.changed("/a"))
-        #expect(FailureCause(error) == .sourceChanged)
-        #expect(error.code == .sourceChanged)
+        #expect(error.cause == .sourceChanged)
     }
 }

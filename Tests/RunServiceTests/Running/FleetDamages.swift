@@ -1,12 +1,11 @@
 import CoreDataStore
 import Foundation
 import GRDB
+import Jobs
 import ManagedObjectModel
 import ModelFiles
 import StoreForge
 import Testing
-
-@testable import StoreRuns
 
 /// Stores that are bad as stores, not as files: their models, and what lies beside them.
 enum FleetDamages {

@@ -28,7 +28,7 @@ extension DiskTests {
         ) throws {
             #expect(error.isOutOfSpace, "\(what): \(error)")
             #expect(CommandStatus(error) == .inputOutput, "\(what)")
-            #expect(FailureCause(error) == .noSpace, "\(what)")
+            #expect(error.cause == .noSpace, "\(what)")
             #expect(try lab.content(store) == old, "\(what)")
             #expect(try lab.strays().isEmpty, "\(what)")
             let kept = try lab.files.tree(at: lab.state).filter(\.status.isRegularFile)

@@ -111,7 +111,7 @@ extension CoordinatorMachine {
             let worker = state.attempts[loser]?.worker
             state.record(
                 .attemptFailed(
-                    key, attempt: loser, Cause(.cancelled, "another attempt was accepted first")))
+                    key, attempt: loser, Cause(.stopped, "another attempt was accepted first")))
             state.drop(loser)
             if let worker { state.send(.revoke(attempt: loser), to: worker) }
         }

@@ -43,7 +43,7 @@ extension CoordinatorMachine {
         guard let store = state.stores[index], store.phase == .preparing else { return }
         if let fault = StoreProgress.fault(in: plan) {
             return finish(
-                index, StoreEnd(state: .failed, cause: Cause(.internalError, fault)))
+                index, StoreEnd(state: .failed, cause: Cause(.bug, fault)))
         }
         switch resumption {
         case .kept: break
@@ -277,7 +277,7 @@ extension CoordinatorMachine {
             {
                 accept(receipt)
             } else {
-                refuse(old, Cause(.internalError, "another receipt was admitted"))
+                refuse(old, Cause(.bug, "another receipt was admitted"))
             }
         case (.step, .stepped):
             state.stores[index]?.finishStep()
@@ -289,12 +289,12 @@ extension CoordinatorMachine {
         case (.validate, .validated): state.validated(index)
         case (.validate, .different(let text)):
             if let key = state.stores.key(index) { state.record(.progressReset(key, reason: text)) }
-            finish(index, StoreEnd(state: .failed, cause: Cause(.internalError, text)))
+            finish(index, StoreEnd(state: .failed, cause: Cause(.validationFailed, text)))
         case (.keep, .kept): endKeeping(index)
         case (.swap, .swapped): finish(index, StoreEnd(state: .done, cause: nil))
         default:
             state.note(.unexpected("task \(task.kind) ended with \(outcome)"))
-            failed(task, Cause(.internalError, "a task ended with another one's outcome"))
+            failed(task, Cause(.bug, "a task ended with another one's outcome"))
         }
     }
 

@@ -1,7 +1,10 @@
-/// Why an attempt failed, as a fixed number that travels between processes.
-package enum FailureCode: Int, Hashable, Sendable, Codable, CaseIterable, Error {
+/// Why an attempt or a store failed.
+///
+/// The raw value is a fixed number, which processes tell each other and the ledger keeps. JSON and
+/// reports have the name instead.
+package enum FailureCause: Int, Hashable, Sendable, CaseIterable, Error {
     /// The source is damaged or is no store.
-    case badSource = 1
+    case damaged = 1
     /// The source changed since the plan was made.
     case sourceChanged = 2
     /// The plan's file is missing or another one than the job names.
@@ -15,19 +18,19 @@ package enum FailureCode: Int, Hashable, Sendable, Codable, CaseIterable, Error 
     /// No space, inodes or file descriptors are left.
     case noSpace = 7
     /// Something that must hold did not: a bug.
-    case internalError = 8
+    case bug = 8
     /// The slot's process died by a signal.
-    case slotCrashed = 9
+    case crashed = 9
     /// The slot reported no progress for too long and was killed.
-    case slotTimedOut = 10
+    case timedOut = 10
     /// The slot's process reached its limit of address space.
-    case slotOutOfMemory = 11
+    case outOfMemory = 11
     /// The worker was silent, or the attempt without progress, until the lease was over.
     case leaseExpired = 12
     /// The worker gave the attempt back unfinished, because it drains or ends.
     case returned = 13
     /// The attempt is not wanted any more: another one was accepted, or the run was cancelled.
-    case cancelled = 14
+    case stopped = 14
     /// The source holds something that is not supported.
     case unsupported = 15
     /// The source holds no model, or another one than was given.
@@ -56,6 +59,34 @@ package enum FailureCode: Int, Hashable, Sendable, Codable, CaseIterable, Error 
     case policyFailed = 27
     /// The worker does not carry a migration policy that the plan needs.
     case policyMissing = 28
+    /// Contents or names of files may not have reached the disk, and no later sync can tell.
+    case syncFailed = 29
+
+    /// The word for it in reports and JSON.
+    ///
+    /// Names stay as they are: ledgers and reports of earlier versions hold them.
+    package var name: String { "\(self)" }
+}
+
+extension FailureCause: Codable {
+    /// Reads a name.
+    ///
+    /// - Throws: `DecodingError` for a word that is no name.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let word = try container.decode(String.self)
+        guard let known = FailureCause.allCases.first(where: { $0.name == word }) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "there is no cause of failures \(word)")
+        }
+        self = known
+    }
+
+    /// Writes the name.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(name)
+    }
 }
 
 /// What to do about a failed attempt.
@@ -76,25 +107,25 @@ package enum FailureDecision: Hashable, Sendable {
     case nothing
 }
 
-extension FailureCode {
+extension FailureCause {
     /// The one place that decides what a failure leads to.
     ///
     /// Who counts failures decides beyond that: a chunk whose retries fail on several workers is
     /// quarantined, and so is a worker that fails what others can do.
     package var decision: FailureDecision {
         switch self {
-        case .badSource, .dataRefused, .unsupported, .modelMissing, .externalDataMissing,
+        case .damaged, .dataRefused, .unsupported, .modelMissing, .externalDataMissing,
             .noMapping, .outputExists, .validationFailed, .swapRefused, .losses,
             .olderDestination, .policyFailed, .policyMissing:
             .quarantineChunk
-        case .sourceChanged, .wrongPlan: .planAgain
-        case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired, .returned,
-            .missing, .locked, .badDelivery:
+        case .sourceChanged, .wrongPlan, .syncFailed: .planAgain
+        case .inputOutput, .crashed, .timedOut, .outOfMemory, .leaseExpired, .returned, .missing,
+            .locked, .badDelivery:
             .retry
         case .wrongEngine: .quarantineWorker
         case .noSpace: .pause
-        case .internalError: .stopRun
-        case .cancelled: .nothing
+        case .bug: .stopRun
+        case .stopped: .nothing
         }
     }
 
@@ -104,13 +135,13 @@ extension FailureCode {
     /// crash does: it may be the store that makes SQLite crash.
     package var countsAgainstJob: Bool {
         switch self {
-        case .badSource, .dataRefused, .inputOutput, .internalError, .slotCrashed, .slotTimedOut,
-            .slotOutOfMemory, .unsupported, .modelMissing, .externalDataMissing, .noMapping,
-            .outputExists, .validationFailed, .swapRefused, .missing, .locked, .badDelivery,
-            .losses, .olderDestination, .policyFailed, .policyMissing:
+        case .damaged, .dataRefused, .inputOutput, .bug, .crashed, .timedOut, .outOfMemory,
+            .unsupported, .modelMissing, .externalDataMissing, .noMapping, .outputExists,
+            .validationFailed, .swapRefused, .missing, .locked, .badDelivery, .losses,
+            .olderDestination, .policyFailed, .policyMissing:
             true
         case .sourceChanged, .wrongPlan, .wrongEngine, .noSpace, .leaseExpired, .returned,
-            .cancelled:
+            .stopped, .syncFailed:
             false
         }
     }
