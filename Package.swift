@@ -89,8 +89,8 @@ let package = Package(
         layer(
             "CoreDataStore",
             [
-                "StorePages", "SafeSQLite", "ModelFiles", "ManagedObjectModel", "Jobs",
-                "StoreLocks", "DurableFiles", crypto,
+                "SafeSQLite", "ModelFiles", "ManagedObjectModel", "Jobs", "StoreLocks",
+                "DurableFiles", crypto,
             ]),
         // Swapping a result in, putting the original back, removing it: plans and their execution.
         layer("StoreSwap", ["CoreDataStore", "SafeSQLite", "Jobs", "StoreLocks", "DurableFiles"]),

@@ -152,8 +152,10 @@ struct SourceLook {
     func hasLostLog(
         _ store: FilePath, snapshot: FilePath
     ) throws(DurableFileError) -> Bool {
-        guard let made = try FileStatus.ifPresentLink(snapshot)?.identity.modified,
-            try FileStatus(of: store).identity.modified < made
+        // It was made when the copy began, which a lock keeps programs out of; it was written
+        // until the log was applied to it, when they were let in again.
+        guard let made = try FileStatus.ifPresentLink(snapshot)?.identity,
+            try FileStatus(of: store).identity.modified < made.birth ?? made.modified
         else { return false }
         for kind in [StoreCompanion.writeAheadLog, .rollbackJournal]
         where try FileStatus.ifPresentLink(kind.path(of: store))?.size ?? 0 > 0 {

@@ -112,7 +112,8 @@ package final class FileReading {
             () throws(StoreError) in
             TableFacts(
                 indexes: try IndexFacts.read(layout: layout, connection: connection),
-                stored: try PageWalk.columns(connection))
+                stored: try PageWalk.columns(connection),
+                lacksIndex: try PageWalk.lacksIndex(connection))
         }
         knownFacts = facts
         return facts
@@ -133,19 +134,24 @@ package final class FileReading {
     /// - Complexity: reads every page.
     package func pageFindings() throws(StoreError) -> PageFindings {
         if let knownFindings { return knownFindings }
-        let schema = try schema()
-        let walk = try PageWalk(path, DurableFileSystem())
-        let walked = try walk.run(PageWalk.trees(schema, facts().stored))
-        var pages: [String] = []
-        if !walked.isSound || PageWalk.hasRules(schema) {
-            let lines = try connection().checkPages()
-            if lines != ["ok"] { pages = lines }
-        }
-        let records = walked.records.map { tree, count in
-            "\(count) records of \(StrangersName.text(tree.name)) do not fit its columns"
-        }
-        let findings = PageFindings(pages: pages, records: records)
+        let findings = try readPageFindings()
         knownFindings = findings
         return findings
+    }
+
+    private func readPageFindings() throws(StoreError) -> PageFindings {
+        let schema = try schema()
+        let facts = try facts()
+        let trees = PageWalk.trees(schema, facts.stored)
+        let walk = try PageWalk(path, DurableFileSystem())
+        if !facts.lacksIndex, !PageWalk.needsSQLite(schema), try walk.isSound(trees) {
+            return PageFindings(pages: [], records: [])
+        }
+        let lines = try connection().checkPages()
+        guard lines == ["ok"] else { return PageFindings(pages: lines, records: []) }
+        let records = try walk.faults(in: trees).map { tree, count in
+            "\(count) records of \(StrangersName.text(tree.name)) do not fit its columns"
+        }
+        return PageFindings(pages: [], records: records)
     }
 }

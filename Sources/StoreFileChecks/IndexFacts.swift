@@ -8,6 +8,8 @@ package struct TableFacts: Sendable {
     let indexes: [String: [IndexFacts]]
     /// The columns that the records of each table and index hold.
     let stored: [String: PageWalk.StoredColumns]
+    /// Whether an index that a table demands is not there.
+    let lacksIndex: Bool
 }
 
 /// An index as the file describes it.

@@ -110,7 +110,7 @@ package final class IndexCursor {
         _ page: UnsafePointer<UInt8>, _ start: Int, _ number: Int64
     ) throws(StoreError) {
         var place = start
-        let size = Varint.read(page, &place)
+        let size = Varint.length(page, &place)
         guard size > 0, size <= Int(Int32.max) else { throw file.damaged(number) }
         let local = file.local(size, isTable: false)
         guard place + local + (local < size ? 4 : 0) <= file.usable,

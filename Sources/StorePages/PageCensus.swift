@@ -48,10 +48,8 @@ struct PageCensus {
 
     private static let knownPages = 64
 
-    /// Whether all pages have a place, and the header says so.
+    /// Whether all pages have a place, and the header knows the highest root.
     func isComplete(highestRoot: Int64) -> Bool {
-        // SQLite counts by the file where the header is of another change.
-        guard file.header.pageCount == file.pageCount else { return false }
         guard hasMap ? header.largestRoot == highestRoot : !header.isIncremental else {
             return false
         }

@@ -30,6 +30,12 @@ struct PageShape {
         right = isLeaf ? 0 : Int64(Varint.word(page + start + 8))
         guard first + 2 * cells <= file.usable else { return nil }
     }
+
+    /// Whether it has as many cells as SQLite demands: a root may have none, but an inner one only
+    /// on the first page.
+    func hasCells(isRoot: Bool, isFirst: Bool) -> Bool {
+        cells > 0 || (isRoot && (isLeaf || isFirst))
+    }
 }
 
 /// Which bytes of a page have a use, so that none has two.

@@ -43,24 +43,20 @@ extension PageWalk {
     ///
     /// - Parameters:
     ///   - schema: of the file.
-    ///   - columns: of each table and index; nil where they are not known.
+    ///   - columns: of each table and index.
     /// - Returns: those of `sqlite_master`, all tables and all indexes.
     package static func trees(
-        _ schema: StoreSchema, _ columns: [String: StoredColumns]?
+        _ schema: StoreSchema, _ columns: [String: StoredColumns]
     ) -> [Tree] {
-        var trees = [
-            Tree(
-                name: "sqlite_master", rootPage: 1, fields: columns.map { _ in 5 },
-                isIndex: false)
-        ]
+        var trees = [Tree(name: "sqlite_master", rootPage: 1, fields: 5, isIndex: false)]
         for object in schema.objects where object.rootPage > 0 {
             switch object.kind {
             case .table, .index:
-                let stored = columns?[object.name]
+                let stored = columns[object.name]
                 trees.append(
                     Tree(
                         name: object.name, rootPage: object.rootPage,
-                        fields: columns.map { _ in stored?.count ?? 0 }, keyField: stored?.keyField,
+                        fields: stored?.count ?? 0, keyField: stored?.keyField,
                         isIndex: object.kind == .index))
             case .view, .trigger: break
             }
@@ -68,16 +64,34 @@ extension PageWalk {
         return trees
     }
 
-    /// Whether SQLite's check of a file's pages would look at values as well: at those of columns
-    /// that may not be NULL and of strict tables, or at what a module keeps.
+    /// Whether SQLite's check of a file looks at more than its pages, or cannot look at all of
+    /// them: at values of columns that may not be NULL and of strict tables, at what a module
+    /// keeps, at tables and indexes without a page.
     ///
     /// True also where a definition only looks so.
-    package static func hasRules(_ schema: StoreSchema) -> Bool {
+    package static func needsSQLite(_ schema: StoreSchema) -> Bool {
         schema.objects.contains { object in
-            guard object.kind == .table, let words = object.sql?.lowercased() else {
-                return false
+            switch object.kind {
+            case .view, .trigger: return false
+            case .index: return object.rootPage <= 0
+            case .table:
+                let words = object.sql?.lowercased() ?? ""
+                return object.rootPage <= 0
+                    || ["null", "strict", "without"].contains { words.contains($0) }
             }
-            return ["null", "strict", "virtual", "without"].contains { words.contains($0) }
         }
+    }
+
+    /// Looks for indexes that tables demand and `sqlite_master` does not have.
+    ///
+    /// - Parameter connection: to the file.
+    /// - Returns: whether there is one.
+    /// - Throws: `StoreError` with SQLite's message.
+    package static func lacksIndex(_ connection: Connection) throws(StoreError) -> Bool {
+        let lost: SQLText =
+            "SELECT count(*) FROM sqlite_master m, pragma_index_list(m.name) i "
+            + "WHERE m.type = 'table' AND i.name NOT IN "
+            + "(SELECT name FROM sqlite_master WHERE type = 'index')"
+        return try connection.integer(lost) != 0
     }
 }

@@ -3,6 +3,9 @@ import SafeSQLite
 // Records of a page against the columns of their table or index.
 
 extension PageWalk {
+    /// The longest header that SQLite reads.
+    private static var longestHeader: Int { 98_307 }
+
     /// Whether a record fits its columns.
     func fits(
         _ page: UnsafePointer<UInt8>, _ start: Int, _ payload: Int, _ local: Int, _ tree: Tree
@@ -11,9 +14,9 @@ extension PageWalk {
         let begin = place
         let header = Varint.read(page, &place)
         // Each field has a number of at most nine bytes.
-        guard header >= place - begin, header <= payload, header <= 9 * (tree.mostFields + 2) else {
-            return false
-        }
+        guard header >= place - begin, header <= payload, header <= Self.longestHeader,
+            header <= 9 * (tree.fields + 2)
+        else { return false }
         if header <= local {
             return fits(page, place..<(begin + header), payload - header, tree)
         }
@@ -45,10 +48,10 @@ extension PageWalk {
             // Bytes there would be in the file, and no statement would show them.
             if count == tree.keyField, type != 0 { return false }
             count += 1
-            guard sum <= content, count <= tree.mostFields else { return false }
+            guard sum <= content, count <= tree.fields else { return false }
         }
         guard place == range.upperBound, sum == content else { return false }
-        return !tree.isIndex || count == tree.fields ?? count
+        return !tree.isIndex || count == tree.fields
     }
 
     /// The header of a record that reaches into overflow pages; nil where it is none.
@@ -66,9 +69,4 @@ extension PageWalk {
         // Numbers at the end are read up to nine bytes.
         return Array(bytes.prefix(count)) + [UInt8](repeating: 0, count: PageWindow.padding)
     }
-}
-
-extension PageWalk.Tree {
-    /// The most fields of a record: SQLite has no more columns (`SQLITE_MAX_COLUMN`).
-    fileprivate var mostFields: Int { fields ?? 32_767 }
 }

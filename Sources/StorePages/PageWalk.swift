@@ -1,29 +1,28 @@
 package import DurableFiles
 package import SafeSQLite
 
-/// Reads all pages of a database once, and looks at what SQLite does not show of them.
+/// Reads all pages of a database, and looks at what SQLite does not show of them.
 ///
-/// - Whether each page has one place, in a tree, among the free pages or in the pointer map, and
-///   is built as SQLite builds it. Where all do, `quick_check` finds nothing either, which takes
-///   five times as long. What this does not know counts as unsound: SQLite then has the last word.
-/// - Whether each record fits the columns of its table or index. SQLite reads as many fields of a
-///   record as there are columns, and neither `quick_check` nor a statement shows those behind
-///   them. Such fields turn up when a column is added, and a change of a table fails where entries
-///   of an index have them.
+/// - `isSound`: whether each page has one place, in a tree, among the free pages or in the pointer
+///   map, and is built as SQLite builds it. Where all are, `quick_check` finds nothing wrong with
+///   pages either, which takes five times as long.
+/// - `faults`: records that do not fit the columns of their table or index. SQLite reads as many
+///   fields of a record as there are columns, and neither `quick_check` nor a statement shows those
+///   behind them. Such fields turn up when a column is added, and a change of a table fails where
+///   entries of an index have them.
 ///
 /// The places are those of SQLite's file format, sections 1.5 (free pages), 1.6 (b-tree pages),
-/// 1.8 (pointer map) and 2.1 (records); the rules of a page are those of `checkTreePage` and
-/// `btreeComputeFreeSpace` in SQLite's btree.c.
+/// 1.8 (pointer map) and 2.1 (records); the rules of a page are those of `checkTreePage`,
+/// `btreeComputeFreeSpace` and `moveToChild` in SQLite's btree.c.
 package struct PageWalk {
     /// One b-tree of a file.
     package struct Tree: Hashable, Sendable {
         package let name: String
         package let rootPage: Int64
-        /// Columns that are stored; nil where they are not known: records are then held against
-        /// their own headers alone.
+        /// Columns that are stored.
         ///
         /// Records of a table may have fewer, those of an index may not.
-        package let fields: Int?
+        package let fields: Int
         /// The place of the column that is another name of the rowid, nil where there is none.
         ///
         /// SQLite stores NULL there and never reads it (file format §2.3).
@@ -31,7 +30,7 @@ package struct PageWalk {
         package let isIndex: Bool
 
         package init(
-            name: String, rootPage: Int64, fields: Int?, keyField: Int? = nil, isIndex: Bool
+            name: String, rootPage: Int64, fields: Int, keyField: Int? = nil, isIndex: Bool
         ) {
             self.name = name
             self.rootPage = rootPage
@@ -39,17 +38,6 @@ package struct PageWalk {
             self.keyField = keyField
             self.isIndex = isIndex
         }
-    }
-
-    /// What was found.
-    package struct Findings {
-        /// Trees with records that do not fit their columns, with the number of such records.
-        package var records: [(tree: Tree, count: Int64)] = []
-        /// Whether every page of the file has one place and is built as SQLite builds it, and so
-        /// is each record.
-        ///
-        /// False where pages are of a kind that is not known here.
-        package var isSound = true
     }
 
     let file: PageFile
@@ -68,33 +56,56 @@ package struct PageWalk {
         overflow = PageWindow(file)
     }
 
-    /// Reads the whole file.
+    /// Checks the whole file.
     ///
     /// - Parameter trees: all of the file, that of `sqlite_master` included.
-    /// - Returns: what was found.
+    /// - Returns: whether every page has one place and is built as SQLite builds it, and every
+    ///   record fits its columns. False also where pages are of a kind that is not known here:
+    ///   SQLite has the last word then.
     /// - Throws: `StoreError` where pages cannot be read, and `cancelled`.
-    /// - Complexity: reads each page once; one bit a page of memory.
-    package func run(_ trees: [Tree]) throws(StoreError) -> Findings {
-        var progress = Progress(census: try PageCensus(file), coverage: PageCoverage(file))
-        progress.left = file.pageCount
-        progress.isSound = try progress.census.takeFreePages(overflow)
-        var findings = Findings()
+    /// - Complexity: reads each page once, up to the first that is not sound; one bit a page of
+    ///   memory, and the children of one inner page for each level.
+    package func isSound(_ trees: [Tree]) throws(StoreError) -> Bool {
+        // SQLite counts by the file where the header is of another change.
+        guard file.header.pageCount == file.pageCount else { return false }
+        var progress = Progress(
+            left: file.pageCount, census: try PageCensus(file), coverage: PageCoverage(file))
+        progress.isSound = try progress.takeFreePages(overflow)
         for tree in trees {
-            let count = try walk(tree, &progress)
-            if count > 0 { findings.records.append((tree, count)) }
+            guard progress.isSound else { return false }
+            _ = try walk(tree, &progress)
         }
         let highest = trees.lazy.map(\.rootPage).max() ?? 0
-        findings.isSound = progress.isSound && progress.census.isComplete(highestRoot: highest)
-        return findings
+        return progress.isSound && progress.isComplete(highestRoot: highest)
+    }
+
+    /// The records that do not fit, in a file whose pages SQLite has checked.
+    ///
+    /// - Parameter trees: tables and indexes of the file.
+    /// - Returns: the trees with such records, with their number.
+    /// - Throws: `StoreError` where pages cannot be read, and `cancelled`.
+    /// - Complexity: reads each page of the trees once, and overflow pages only where a record
+    ///   has so many columns that its header reaches there.
+    package func faults(
+        in trees: [Tree]
+    ) throws(StoreError) -> [(tree: Tree, records: Int64)] {
+        var progress = Progress(left: file.pageCount)
+        var found: [(tree: Tree, records: Int64)] = []
+        for tree in trees {
+            let records = try walk(tree, &progress)
+            if records > 0 { found.append((tree, records)) }
+        }
+        return found
     }
 
     /// Reads one tree; returns how many of its records do not fit.
+    ///
+    /// A walk for soundness ends where it finds anything.
     private func walk(
         _ tree: Tree, _ progress: inout Progress
     ) throws(StoreError) -> Int64 {
         var faults: Int64 = 0
-        // Leaves have one level, and pages are all of a table or all of an index.
-        var kind: (level: Int?, isTable: Bool?) = (nil, nil)
+        var leaves: Int?
         progress.waiting = [Waiting(page: tree.rootPage)]
         while let next = progress.waiting.popLast() {
             progress.left -= 1
@@ -102,10 +113,7 @@ package struct PageWalk {
                 progress.isSound = false
                 return faults + 1
             }
-            if progress.isSound {
-                progress.isSound = try progress.census.take(
-                    next.page, as: next.parent == 0 ? .root : .tree, of: next.parent)
-            }
+            guard try progress.take(next) else { return faults }
             let page = try window.page(next.page)
             guard let shape = PageShape(page, isFirst: next.page == 1, file),
                 !tree.isIndex || !shape.isTable
@@ -113,13 +121,17 @@ package struct PageWalk {
                 progress.isSound = false
                 return faults + 1
             }
-            if shape.isTable != kind.isTable ?? shape.isTable { progress.isSound = false }
-            kind.isTable = shape.isTable
-            if shape.isLeaf {
-                if next.level != kind.level ?? next.level { progress.isSound = false }
-                kind.level = next.level
+            if progress.isStrict {
+                // A table without rowids, whose tree is that of an index, is SQLite's to check.
+                guard shape.isTable != tree.isIndex, next.level < Self.deepest,
+                    shape.hasCells(isRoot: next.parent == 0, isFirst: next.page == 1),
+                    !shape.isLeaf || next.level == leaves ?? next.level
+                else {
+                    progress.isSound = false
+                    return faults
+                }
+                if shape.isLeaf { leaves = next.level }
             }
-            if next.level >= Self.deepest { progress.isSound = false }
             guard let found = try cells(page, shape, next, tree, &progress) else {
                 progress.isSound = false
                 return faults + 1
@@ -131,7 +143,8 @@ package struct PageWalk {
 
     /// Reads the cells of one page, and notes its children.
     ///
-    /// - Returns: how many of its records do not fit; nil where a cell lies outside the page.
+    /// - Returns: how many of its records do not fit; nil where a cell lies outside the page, and
+    ///   where a walk for soundness ends.
     private func cells(
         _ page: UnsafePointer<UInt8>, _ shape: PageShape, _ own: Waiting, _ tree: Tree,
         _ progress: inout Progress
@@ -139,8 +152,9 @@ package struct PageWalk {
         var faults: Int64 = 0
         var keys = KeyOrder(own)
         let begin = progress.waiting.count
-        progress.coverage.begin(shape)
+        progress.coverage?.begin(shape)
         for cell in 0..<shape.cells {
+            if progress.isStrict, !progress.isSound { return nil }
             let start = Varint.short(page + shape.first + 2 * cell)
             guard start >= shape.first, start + 4 <= file.usable else { return nil }
             var place = start
@@ -152,27 +166,25 @@ package struct PageWalk {
             guard shape.isLeaf || !shape.isTable else {
                 // The inner pages of a table have keys, and no records.
                 let below = keys.take(Int64(Varint.read(page, &place)))
-                progress.waiting.append(
-                    Waiting(child, below: own, keys: below ?? own.keys))
-                if below == nil || !progress.coverage.add(start, upTo: place) {
-                    progress.isSound = false
-                }
+                progress.waiting.append(Waiting(child, below: own, keys: below ?? own.keys))
+                if below == nil { progress.isSound = false }
+                progress.cover(start, upTo: place)
                 continue
             }
             if !shape.isLeaf { progress.waiting.append(Waiting(child, below: own, keys: own.keys)) }
-            let payload = Varint.read(page, &place)
+            let payload = Varint.length(page, &place)
             if shape.isTable, keys.take(Int64(Varint.read(page, &place))) == nil {
                 progress.isSound = false
             }
-            // SQLite takes no more than 32 bits of it.
             guard payload > 0, payload <= Int(Int32.max), place < file.usable else {
                 progress.isSound = false
                 faults += 1
                 continue
             }
             let local = file.local(payload, isTable: shape.isTable)
-            try checkPlace(
-                page, start, (place, payload, local), own.page, &progress)
+            try progress.checkPlace(
+                page, start, (place, payload, local), of: own.page, overflow)
+            if progress.isStrict, !progress.isSound { return nil }
             guard place + local <= file.usable, try fits(page, place, payload, local, tree) else {
                 progress.isSound = false
                 faults += 1
@@ -186,29 +198,8 @@ package struct PageWalk {
             // The first child is read first: pages often lie in the order of their keys.
             progress.waiting[begin...].reverse()
         }
-        if progress.isSound { progress.isSound = progress.coverage.closes(page, shape) }
+        if progress.coverage?.closes(page, shape) == false { progress.isSound = false }
         return faults
-    }
-
-    /// Checks that a record has its place on its page, and pages of its own for the rest.
-    private func checkPlace(
-        _ page: UnsafePointer<UInt8>, _ start: Int,
-        _ record: (place: Int, payload: Int, local: Int), _ number: Int64,
-        _ progress: inout Progress
-    ) throws(StoreError) {
-        guard progress.isSound else { return }
-        let end = record.place + record.local
-        guard record.local < record.payload else {
-            progress.isSound = progress.coverage.add(start, upTo: end)
-            return
-        }
-        guard progress.coverage.add(start, upTo: end + 4) else {
-            progress.isSound = false
-            return
-        }
-        progress.isSound = try progress.census.takeChain(
-            from: Int64(Varint.word(page + end)), bytes: record.payload - record.local,
-            of: number, overflow)
     }
 }
 
@@ -234,12 +225,56 @@ extension PageWalk {
 
     /// What is kept while a file is read.
     private struct Progress {
-        var census: PageCensus
-        var coverage: PageCoverage
+        /// Pages that trees may still have: a page has one place in one tree.
+        var left: Int64
+        /// Nil unless the pages themselves are checked.
+        var census: PageCensus?
+        var coverage: PageCoverage?
         var waiting: [Waiting] = []
-        /// Pages that trees may still have.
-        var left: Int64 = 0
         var isSound = true
+
+        /// Whether the first finding ends the walk.
+        var isStrict: Bool { census != nil }
+
+        mutating func takeFreePages(_ window: PageWindow) throws(StoreError) -> Bool {
+            try census?.takeFreePages(window) ?? true
+        }
+
+        func isComplete(highestRoot: Int64) -> Bool {
+            census?.isComplete(highestRoot: highestRoot) ?? true
+        }
+
+        /// Gives a page of a tree its place; false ends the walk.
+        mutating func take(_ next: Waiting) throws(StoreError) -> Bool {
+            guard isStrict else { return true }
+            let kind: PageCensus.Kind = next.parent == 0 ? .root : .tree
+            guard isSound, try census?.take(next.page, as: kind, of: next.parent) == true else {
+                isSound = false
+                return false
+            }
+            return true
+        }
+
+        mutating func cover(_ start: Int, upTo end: Int) {
+            if coverage?.add(start, upTo: end) == false { isSound = false }
+        }
+
+        /// Checks that a record has its place on its page, and pages of its own for the rest.
+        mutating func checkPlace(
+            _ page: UnsafePointer<UInt8>, _ start: Int,
+            _ record: (place: Int, payload: Int, local: Int), of number: Int64,
+            _ window: PageWindow
+        ) throws(StoreError) {
+            guard isStrict else { return }
+            let end = record.place + record.local
+            let isWhole = record.local == record.payload
+            cover(start, upTo: isWhole ? end : end + 4)
+            guard isSound, !isWhole else { return }
+            isSound =
+                try census?.takeChain(
+                    from: Int64(Varint.word(page + end)), bytes: record.payload - record.local,
+                    of: number, window) ?? true
+        }
     }
 
     /// The keys of one page, which ascend.

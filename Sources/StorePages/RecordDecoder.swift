@@ -284,6 +284,17 @@ enum Varint {
         return long(bytes, &place)
     }
 
+    /// The number of bytes of a record, negative for a number that SQLite never writes there.
+    ///
+    /// Of a record's length SQLite reads seven bits of a ninth byte, and 32 bits in all
+    /// (`btreeParseCellPtr`): what has more than five bytes has two meanings.
+    @inline(__always)
+    static func length(_ bytes: UnsafePointer<UInt8>, _ place: inout Int) -> Int {
+        let start = place
+        let count = read(bytes, &place)
+        return place - start <= 5 ? count : -1
+    }
+
     private static func long(_ bytes: UnsafePointer<UInt8>, _ place: inout Int) -> Int {
         var value = 0
         for _ in 0..<8 {

@@ -56,7 +56,7 @@ package final class TableCursor {
             next += 1
             var place = Varint.short(leaf + start)
             guard place >= first + 2 * count, place + 4 <= file.usable else { throw damaged() }
-            let size = Varint.read(leaf, &place)
+            let size = Varint.length(leaf, &place)
             let rowid = Int64(Varint.read(leaf, &place))
             guard size > 0, size <= Int(Int32.max) else { throw damaged() }
             let local = file.local(size, isTable: true)

@@ -72,7 +72,7 @@ import Testing
         let trees = PageWalk.trees(
             try StoreSchema.read(connection), try PageWalk.columns(connection))
         #expect(trees.count >= 20)
-        return try PageWalk(path, DurableFileSystem()).run(trees).records.map(\.tree.name)
+        return try PageWalk(path, DurableFileSystem()).faults(in: trees).map(\.tree.name)
     }
 
     @Test(arguments: [512, 1024, 4096, 65536], ["UTF-8", "UTF-16le"])
@@ -149,7 +149,7 @@ import Testing
                         PageWalk.Tree(name: "far", rootPage: 1 << 40, fields: 1, isIndex: true),
                     ]
                 let faults = try PageWalk(FilePath(copy.path), DurableFileSystem())
-                    .run(lost).records
+                    .faults(in: lost)
                 #expect(faults.count >= 2)
                 if faults.count > 2 { found += 1 }
             }
@@ -185,7 +185,7 @@ import Testing
             for fields in [1, 40] {
                 let wide = PageWalk.Tree(name: "t", rootPage: 2, fields: fields, isIndex: false)
                 let walk = try PageWalk(FilePath(url.path), DurableFileSystem())
-                #expect(try walk.run([wide]).records.map(\.count) == [1])
+                #expect(try walk.faults(in: [wide]).map(\.records) == [1])
             }
         }
     }

@@ -19,8 +19,8 @@ enum LayerRules {
         "SafeSQLite": ["DurableFiles", "CSQLite", "GRDB", "GRDBSQLite"],
         "StorePages": ["SafeSQLite", "DurableFiles"],
         "CoreDataStore": [
-            "StorePages", "SafeSQLite", "ModelFiles", "ManagedObjectModel", "Jobs", "StoreLocks",
-            "DurableFiles", "Crypto",
+            "SafeSQLite", "ModelFiles", "ManagedObjectModel", "Jobs", "StoreLocks", "DurableFiles",
+            "Crypto",
         ],
         "StoreSwap": ["CoreDataStore", "SafeSQLite", "Jobs", "StoreLocks", "DurableFiles"],
         "StoreFileChecks": [

@@ -20,7 +20,7 @@ package enum CoordinatorNote: Hashable, Sendable {
     case ledgerHasRoom
     /// Files of an ended or cancelled run stay until the next start.
     case runNotCleaned(run: String, text: String)
-    /// A temporary file of a store stays.
+    /// Something that was made of a store stays.
     case storeNotCleaned(path: String, text: String)
     /// Roots could not be searched for files that ended runs left.
     case searchFailed(String)
@@ -84,7 +84,7 @@ extension CoordinatorNote: CustomStringConvertible {
         case .ledgerHasRoom: "the ledger's disk has space again"
         case .runNotCleaned(let run, let text): "\(run): not everything was removed: \(text)"
         case .storeNotCleaned(let path, let text):
-            "could not remove a temporary file of \(path): \(text)"
+            "something of \(path) could not be removed: \(text)"
         case .searchFailed(let text): "cannot search for leftover files of runs: \(text)"
         case .rollbackUnfinished(let run, let text):
             "run \(run) is not resumed: a rollback of it was stopped and cannot be ended: \(text)"

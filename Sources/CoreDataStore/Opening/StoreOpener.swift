@@ -2,7 +2,6 @@ package import DurableFiles
 package import ManagedObjectModel
 package import SafeSQLite
 package import StoreLocks
-import StorePages
 
 /// Where the snapshot of a store that is not at rest goes.
 package enum SnapshotPlace: Hashable, Sendable {
@@ -51,7 +50,7 @@ package struct StoreOpener: Sendable {
     ///   - path: of the database file; a symbolic link is followed once.
     ///   - scratch: an existing folder of our own for the snapshot, should one be needed.
     ///   - given: the model, for a store that holds none.
-    ///   - checksPages: whether to check all pages of the file, which reads all of it.
+    ///   - checksPages: whether to run `quick_check` over the file, which reads all of it.
     ///   - snapshot: where it goes, or where it is; in `scratch` without it.
     /// - Returns: the store, whose `database` is the file to read.
     /// - Throws: `StoreError` naming what was found.
@@ -94,23 +93,23 @@ package struct StoreOpener: Sendable {
         }
     }
 
-    /// Checks the pages of a store that was opened without it.
+    /// Runs `quick_check` over a store that was opened without it.
     ///
-    /// - Parameters:
-    ///   - store: the store.
-    ///   - connection: to its database, where one is open.
     /// - Throws: `StoreError.notAStore` with the first finding.
     /// - Complexity: reads the whole file.
-    package static func checkPages(
-        of store: SourceStore, over connection: Connection? = nil
-    ) throws(StoreError) {
-        try check(store.database, store.schema, named: store.path) { () throws(StoreError) in
-            if let connection { return try connection.checkPages() }
-            let own = try Connection(path: store.database, mode: .immutable, named: store.path)
-            let lines = try own.checkPages()
-            try own.close()
-            return lines
-        }
+    package static func checkPages(of store: SourceStore) throws(StoreError) {
+        let connection = try Connection(
+            path: store.database, mode: .immutable, named: store.path)
+        try check(connection)
+        try connection.close()
+    }
+
+    /// Runs `quick_check` over an open connection.
+    ///
+    /// - Throws: `StoreError.notAStore` with the first finding.
+    /// - Complexity: reads the whole file.
+    package static func checkPages(over connection: Connection) throws(StoreError) {
+        try check(connection)
     }
 
     /// How often a store is read that a program writes meanwhile.
@@ -200,12 +199,7 @@ package struct StoreOpener: Sendable {
             throw StoreError.notAStore(path: path.description, reason: reason)
         }
         let connection = try Connection(path: database, mode: .immutable, named: path)
-        if checksPages {
-            let schema = try StoreSchema.read(connection)
-            try Self.check(database, schema, named: path) { () throws(StoreError) in
-                try connection.checkPages()
-            }
-        }
+        if checksPages { try Self.check(connection) }
         let contents = try StoreContents.read(connection, given: model, known: cache)
         oddities += contents.oddities
         if settled.pageSize != 4096 { oddities.append("pages of \(settled.pageSize) bytes") }
@@ -323,23 +317,13 @@ package struct StoreOpener: Sendable {
             from: path.adding(suffix: companion), to: snapshot.adding(suffix: companion))
     }
 
-    /// Checks every page of a file.
-    ///
-    /// `quickCheck` has the last word, and the words, where the pages are not sound or SQLite
-    /// would look at more than them.
-    private static func check(
-        _ database: FilePath, _ schema: StoreSchema, named path: FilePath,
-        quickCheck: () throws(StoreError) -> [String]
-    ) throws(StoreError) {
-        if !PageWalk.hasRules(schema) {
-            let walk = try PageWalk(database, DurableFileSystem())
-            if try walk.run(PageWalk.trees(schema, nil)).isSound { return }
-        }
-        let lines = try quickCheck()
+    /// Checks every page of the file.
+    private static func check(_ connection: Connection) throws(StoreError) {
+        let lines = try connection.checkPages()
         guard lines == ["ok"] else {
             // A line may quote the schema, never a row's value.
             throw .notAStore(
-                path: path.description, reason: "it is damaged: \(CheckFindings.words(lines))")
+                path: connection.path, reason: "it is damaged: \(CheckFindings.words(lines))")
         }
     }
 }

@@ -14,7 +14,8 @@ extension CoordinatorNote {
     /// How severe it is.
     fileprivate var level: Logger.Level {
         switch self {
-        case .ledgerReadable, .ledgerHasRoom: .notice
+        // As loud as what they end needs to be seen.
+        case .ledgerReadable, .ledgerHasRoom: .warning
         case .ledgerUnreadable, .ledgerFull, .rollbackUnfinished: .error
         case .bug: .critical
         case .refused, .falseName, .unsendable, .taskFailed, .runNotCleaned, .storeNotCleaned,

@@ -35,14 +35,16 @@ package struct ShardCheck {
                 return ["its schema is not that of such a shard"]
             }
             let schema = try StoreSchema.read(connection)
-            let walked = try PageWalk(shard, DurableFileSystem()).run(
-                PageWalk.trees(schema, try PageWalk.columns(connection)))
-            if !walked.isSound || PageWalk.hasRules(schema) {
+            let trees = PageWalk.trees(schema, try PageWalk.columns(connection))
+            let walk = try PageWalk(shard, DurableFileSystem())
+            if try PageWalk.needsSQLite(schema) || !walk.isSound(trees) {
                 guard try connection.pragma("quick_check(1)") == ["ok"] else {
                     return ["its pages are damaged"]
                 }
+                guard try walk.faults(in: trees).isEmpty else {
+                    return ["its records do not fit their columns"]
+                }
             }
-            guard walked.records.isEmpty else { return ["its records do not fit their columns"] }
             var found: [String: Int64] = [:]
             var own: Int64 = 0
             for (place, definition) in definitions.enumerated() {

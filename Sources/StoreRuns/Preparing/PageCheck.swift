@@ -28,7 +28,7 @@ final class PageCheck: Sendable {
         guard !inline else {
             thread = nil
             do throws(StoreError) {
-                try StoreOpener.checkPages(of: source, over: connection)
+                try StoreOpener.checkPages(over: connection)
             } catch {
                 found.error.withLock { $0 = error }
             }

@@ -12,7 +12,7 @@ extension Scenario {
             let size = (objects + partCount - 1) / partCount
             for part in 0..<partCount {
                 var text = ""
-                for number in (part * size)..<min(objects, (part + 1) * size) {
+                for number in min(objects, part * size)..<min(objects, (part + 1) * size) {
                     text += article(number)
                 }
                 // Feeds come last, so that articles name feeds of later parts.
