@@ -152,8 +152,9 @@ struct SourceLook {
     func hasLostLog(
         _ store: FilePath, snapshot: FilePath
     ) throws(DurableFileError) -> Bool {
-        // It was made when the copy began, which a lock keeps programs out of; it was written
-        // until the log was applied to it, when they were let in again.
+        // Programs are locked out while the copy is made, so its birth is the moment that counts.
+        // Its last write is later: the log is applied after they are let in again. Without birth
+        // times that later moment must do.
         guard let made = try FileStatus.ifPresentLink(snapshot)?.identity,
             try FileStatus(of: store).identity.modified < made.birth ?? made.modified
         else { return false }

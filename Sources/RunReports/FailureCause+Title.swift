@@ -21,7 +21,7 @@ extension FailureCause {
         case .locked: "in use by another run or program"
         case .missing: "a file is missing"
         case .outputExists: "a result exists already"
-        case .noSpace: "the disk is full"
+        case .noSpace: "the disk or the table of open files is full"
         case .inputOutput: "a file could not be read or written"
         case .validationFailed: "validation failed"
         case .swapRefused: "the result cannot take the store's place"

@@ -65,7 +65,7 @@ package struct MadeFileCheck: Sendable {
         package var externalNames: Set<String> = []
     }
 
-    /// Looks through the result of a validation, SQLite's own check of its pages included.
+    /// Looks through the result of a validation, a check of all its pages included.
     ///
     /// - Parameter reading: of the source and the result, which the validation uses afterwards:
     ///   opening a small file costs as much as reading its rows.

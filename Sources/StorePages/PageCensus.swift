@@ -24,10 +24,10 @@ struct PageCensus {
 
     /// Numbers of the header that `DatabaseHeader` has not.
     private struct Header {
-        var firstTrunk: Int64
-        var freePages: Int64
-        var largestRoot: Int64
-        var isIncremental: Bool
+        let firstTrunk: Int64
+        let freePages: Int64
+        let largestRoot: Int64
+        let isIncremental: Bool
     }
 
     private struct PointerPage {
@@ -121,7 +121,7 @@ struct PageCensus {
             let page = try window.page(trunk)
             let next = Int64(Varint.word(page))
             let leaves = Varint.word(page + 4)
-            // SQLite leaves the last six places of a trunk free.
+            // SQLite writes six fewer, and its check allows all of them.
             guard leaves <= file.usable / 4 - 2, Int64(leaves) <= left else { return false }
             for leaf in 0..<leaves {
                 let free = Int64(Varint.word(page + 8 + 4 * leaf))

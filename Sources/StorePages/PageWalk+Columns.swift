@@ -64,15 +64,15 @@ extension PageWalk {
         return trees
     }
 
-    /// Whether SQLite's check of a file looks at more than its pages, or cannot look at all of
-    /// them: at values of columns that may not be NULL and of strict tables, at what a module
-    /// keeps, at tables and indexes without a page.
+    /// Whether SQLite's check of a file looks at more than pages (values of columns that may not
+    /// be NULL, strict tables, what a module keeps), or a row of its schema names no page where
+    /// it should, or one where it should not.
     ///
     /// True also where a definition only looks so.
     package static func needsSQLite(_ schema: StoreSchema) -> Bool {
         schema.objects.contains { object in
             switch object.kind {
-            case .view, .trigger: return false
+            case .view, .trigger: return object.rootPage != 0
             case .index: return object.rootPage <= 0
             case .table:
                 let words = object.sql?.lowercased() ?? ""

@@ -150,7 +150,7 @@ extension RunError {
         case .model, .inference, .mapping, .plan: .noMapping
         case .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished: .outputExists
         case .otherRun, .runOfOtherVersion: .locked
-        // Commands end with these, and moves with `lostStore`.
+        // No attempt ends with these; `lostStore` also ends moves.
         case .nothingToDo, .nothingFailed, .noRun, .lostStore, .alreadyThere: .swapRefused
         case .noRoom: .noSpace
         case .validationFailed: .validationFailed

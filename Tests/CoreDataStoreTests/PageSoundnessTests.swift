@@ -184,8 +184,8 @@ import Testing
                 try database.execute(
                     sql: "PRAGMA page_size = 512; CREATE TABLE one (a BLOB); "
                         + "CREATE TABLE many (k INTEGER PRIMARY KEY, a); "
-                        + "CREATE TABLE pair (x, y, PRIMARY KEY (x, y)); CREATE INDEX i ON one (a); "
-                        + "INSERT INTO one VALUES (zeroblob(170)); DELETE FROM one WHERE 0; "
+                        + "CREATE TABLE pair (x, y, PRIMARY KEY (x, y)); "
+                        + "CREATE INDEX i ON one (a); INSERT INTO one VALUES (zeroblob(170)); "
                         + "WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n "
                         + "WHERE v < 400) INSERT INTO many SELECT v * 10, v FROM n")
                 if let change {
@@ -253,15 +253,13 @@ import Testing
         try withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("a.sqlite")
             try forgery.apply(to: url)
-            let (isSound, findings) = verdicts(FilePath(url.path)) ?? (false, ["no schema"])
+            let (isSound, findings) = try #require(verdicts(FilePath(url.path)))
             #expect(!isSound)
-            #expect(!findings.isEmpty || forgery == .noRootPage || forgery == .lostIndex)
+            #expect(!findings.isEmpty, "SQLite finds nothing")
         }
     }
 
-    /// Pages that name each other, and records that name pages again and again, cost no more than
-    /// their bytes.
-    @Test func hostilePagesEndTheWalkAtOnce() throws {
+    @Test func pagesThatAllLeadToOnePageAreUnsound() throws {
         try withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("a.sqlite")
             var generator = SeededGenerator(seed: 5)
@@ -269,7 +267,7 @@ import Testing
             let path = FilePath(url.path)
             let trees = try trees(path)
             var bytes = try [UInt8](Data(contentsOf: url))
-            // Every page is an inner page of a table whose cells all lead to one page.
+            // Every page is an inner page of a table whose cells have one place.
             for page in stride(from: 4096, to: bytes.count, by: 4096) {
                 let cells = (4096 - 12) / 2 - 8
                 bytes.replaceSubrange(

@@ -32,7 +32,7 @@ extension FailureCause {
         case .locked: "Wait for the other run or program to finish, or stop it."
         case .missing: "Put the file back, or mount its disk."
         case .outputExists: "Remove the result, or give another --output."
-        case .noSpace: "Free space or inodes."
+        case .noSpace: "Free space or inodes, or raise the limit of open files."
         case .inputOutput: "Check the disk and the file permissions."
         case .validationFailed: "The original is unchanged. Please report this bug."
         case .swapRefused: "See the reason of each store, or use --output."

@@ -87,7 +87,7 @@ extension CoordinatorNote: CustomStringConvertible {
             "something of \(path) could not be removed: \(text)"
         case .searchFailed(let text): "cannot search for leftover files of runs: \(text)"
         case .rollbackUnfinished(let run, let text):
-            "run \(run) is not resumed: a rollback of it was stopped and cannot be ended: \(text)"
+            "\(run): not resumed: its stopped rollback cannot be finished: \(text)"
         case .failuresUncounted(let run, let text):
             "\(run): its failures could not be counted: \(text)"
         case .bug(let text): "a bug: \(text)"

@@ -14,7 +14,7 @@ extension CoordinatorNote {
     /// How severe it is.
     fileprivate var level: Logger.Level {
         switch self {
-        // As loud as what they end needs to be seen.
+        // Shown wherever warnings are, so that the end of an outage is seen.
         case .ledgerReadable, .ledgerHasRoom: .warning
         case .ledgerUnreadable, .ledgerFull, .rollbackUnfinished: .error
         case .bug: .critical
