@@ -57,7 +57,7 @@ package enum TaskOutcome: Hashable, Sendable {
     case kept
     /// The result has the store's name.
     case swapped
-    /// It failed; the code decides what follows.
+    /// It failed; the cause decides what follows.
     case failed(FailureCause, text: String)
     /// A swap met an error after files of the store had moved: another try goes on with it, and
     /// the store must not be called failed.

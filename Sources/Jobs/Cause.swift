@@ -1,4 +1,4 @@
-/// Why something failed: a code to act on and words for people, never a value of a row.
+/// Why something failed: a cause to act on and words for people, never a value of a row.
 package struct Cause: Hashable, Sendable, CustomStringConvertible {
     package let code: FailureCause
     package let text: String

@@ -112,8 +112,7 @@ package final class FileReading {
             () throws(StoreError) in
             TableFacts(
                 indexes: try IndexFacts.read(layout: layout, connection: connection),
-                stored: try PageWalk.columns(connection),
-                lacksIndex: try PageWalk.lacksIndex(connection))
+                stored: try PageWalk.SchemaFacts(connection))
         }
         knownFacts = facts
         return facts
@@ -141,15 +140,12 @@ package final class FileReading {
 
     private func readPageFindings() throws(StoreError) -> PageFindings {
         let schema = try schema()
-        let facts = try facts()
-        let trees = PageWalk.trees(schema, facts.stored)
+        let facts = try facts().stored
         let walk = try PageWalk(path, DurableFileSystem())
-        if !facts.lacksIndex, !PageWalk.needsSQLite(schema), try walk.isSound(trees) {
-            return PageFindings(pages: [], records: [])
-        }
+        if try walk.isSound(schema, facts) { return PageFindings(pages: [], records: []) }
         let lines = try connection().checkPages()
         guard lines == ["ok"] else { return PageFindings(pages: lines, records: []) }
-        let records = try walk.faults(in: trees).map { tree, count in
+        let records = try walk.faults(in: PageWalk.trees(schema, facts)).map { tree, count in
             "\(count) records of \(StrangersName.text(tree.name)) do not fit its columns"
         }
         return PageFindings(pages: [], records: records)

@@ -6,10 +6,8 @@ import StorePages
 package struct TableFacts: Sendable {
     /// By table, those of a table by name.
     let indexes: [String: [IndexFacts]]
-    /// The columns that the records of each table and index hold.
-    let stored: [String: PageWalk.StoredColumns]
-    /// Whether an index that a table demands is not there.
-    let lacksIndex: Bool
+    /// What a walk over the pages goes by.
+    let stored: PageWalk.SchemaFacts
 }
 
 /// An index as the file describes it.

@@ -10,12 +10,28 @@ extension PageWalk {
         package let keyField: Int?
     }
 
-    /// The columns that the records of each table and index of a file hold, by name.
-    ///
-    /// - Parameter connection: to the file.
-    /// - Returns: the columns.
-    /// - Throws: `StoreError` with SQLite's message.
-    package static func columns(
+    /// What a file's statements say of its tables and indexes.
+    package struct SchemaFacts: Hashable, Sendable {
+        /// The columns that the records of each table and index hold, by name.
+        package let columns: [String: StoredColumns]
+        /// Whether an index that a table demands is not in `sqlite_master`.
+        package let lacksIndex: Bool
+
+        /// Reads them.
+        ///
+        /// - Parameter connection: to the file.
+        /// - Throws: `StoreError` with SQLite's message.
+        package init(_ connection: Connection) throws(StoreError) {
+            columns = try PageWalk.columns(connection)
+            let lost: SQLText =
+                "SELECT count(*) FROM sqlite_master m, pragma_index_list(m.name) i "
+                + "WHERE m.type = 'table' AND i.name NOT IN "
+                + "(SELECT name FROM sqlite_master WHERE type = 'index')"
+            lacksIndex = try connection.integer(lost) != 0
+        }
+    }
+
+    private static func columns(
         _ connection: Connection
     ) throws(StoreError) -> [String: StoredColumns] {
         // 2 are generated columns that are not stored. A table without rowids is an index, which
@@ -43,16 +59,16 @@ extension PageWalk {
     ///
     /// - Parameters:
     ///   - schema: of the file.
-    ///   - columns: of each table and index.
+    ///   - facts: of its tables and indexes.
     /// - Returns: those of `sqlite_master`, all tables and all indexes.
     package static func trees(
-        _ schema: StoreSchema, _ columns: [String: StoredColumns]
+        _ schema: StoreSchema, _ facts: SchemaFacts
     ) -> [Tree] {
         var trees = [Tree(name: "sqlite_master", rootPage: 1, fields: 5, isIndex: false)]
         for object in schema.objects where object.rootPage > 0 {
             switch object.kind {
             case .table, .index:
-                let stored = columns[object.name]
+                let stored = facts.columns[object.name]
                 trees.append(
                     Tree(
                         name: object.name, rootPage: object.rootPage,
@@ -69,7 +85,7 @@ extension PageWalk {
     /// it should, or one where it should not.
     ///
     /// True also where a definition only looks so.
-    package static func needsSQLite(_ schema: StoreSchema) -> Bool {
+    static func needsSQLite(_ schema: StoreSchema) -> Bool {
         schema.objects.contains { object in
             switch object.kind {
             case .view, .trigger: return object.rootPage != 0
@@ -80,18 +96,5 @@ extension PageWalk {
                     || ["null", "strict", "without"].contains { words.contains($0) }
             }
         }
-    }
-
-    /// Looks for indexes that tables demand and `sqlite_master` does not have.
-    ///
-    /// - Parameter connection: to the file.
-    /// - Returns: whether there is one.
-    /// - Throws: `StoreError` with SQLite's message.
-    package static func lacksIndex(_ connection: Connection) throws(StoreError) -> Bool {
-        let lost: SQLText =
-            "SELECT count(*) FROM sqlite_master m, pragma_index_list(m.name) i "
-            + "WHERE m.type = 'table' AND i.name NOT IN "
-            + "(SELECT name FROM sqlite_master WHERE type = 'index')"
-        return try connection.integer(lost) != 0
     }
 }

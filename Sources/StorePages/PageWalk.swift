@@ -56,6 +56,20 @@ package struct PageWalk {
         overflow = PageWindow(file)
     }
 
+    /// Checks a whole file by its schema.
+    ///
+    /// - Parameters:
+    ///   - schema: of the file.
+    ///   - facts: of its tables and indexes.
+    /// - Returns: as `isSound` of all trees; false also where SQLite's check would look at more.
+    /// - Throws: as `isSound` of all trees.
+    package func isSound(
+        _ schema: StoreSchema, _ facts: SchemaFacts
+    ) throws(StoreError) -> Bool {
+        guard !facts.lacksIndex, !Self.needsSQLite(schema) else { return false }
+        return try isSound(Self.trees(schema, facts))
+    }
+
     /// Checks the whole file.
     ///
     /// - Parameter trees: all of the file, that of `sqlite_master` included.
@@ -68,15 +82,16 @@ package struct PageWalk {
     package func isSound(_ trees: [Tree]) throws(StoreError) -> Bool {
         // SQLite counts by the file where the header is of another change.
         guard file.header.pageCount == file.pageCount else { return false }
+        var census = try PageCensus(file)
+        guard try census.takeFreePages(overflow) else { return false }
         var progress = Progress(
-            left: file.pageCount, census: try PageCensus(file), coverage: PageCoverage(file))
-        progress.isSound = try progress.takeFreePages(overflow)
+            left: file.pageCount, census: census, coverage: PageCoverage(file))
         for tree in trees {
             guard progress.isSound else { return false }
             _ = try walk(tree, &progress)
         }
         let highest = trees.lazy.map(\.rootPage).max() ?? 0
-        return progress.isSound && progress.isComplete(highestRoot: highest)
+        return progress.isSound && progress.census?.isComplete(highestRoot: highest) == true
     }
 
     /// The records that do not fit, in a file whose pages SQLite has checked.
@@ -236,14 +251,6 @@ extension PageWalk {
         /// Whether the first finding ends the walk.
         var isStrict: Bool { census != nil }
 
-        mutating func takeFreePages(_ window: PageWindow) throws(StoreError) -> Bool {
-            try census?.takeFreePages(window) ?? true
-        }
-
-        func isComplete(highestRoot: Int64) -> Bool {
-            census?.isComplete(highestRoot: highestRoot) ?? true
-        }
-
         /// Gives a page of a tree its place; false ends the walk.
         mutating func take(_ next: Waiting) throws(StoreError) -> Bool {
             guard isStrict else { return true }
@@ -273,7 +280,7 @@ extension PageWalk {
             isSound =
                 try census?.takeChain(
                     from: Int64(Varint.word(page + end)), bytes: record.payload - record.local,
-                    of: number, window) ?? true
+                    of: number, window) == true
         }
     }
 

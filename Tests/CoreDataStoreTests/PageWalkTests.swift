@@ -70,7 +70,7 @@ import Testing
         let connection = try Connection(path: path, mode: .immutable)
         defer { withExtendedLifetime(connection) {} }
         let trees = PageWalk.trees(
-            try StoreSchema.read(connection), try PageWalk.columns(connection))
+            try StoreSchema.read(connection), try PageWalk.SchemaFacts(connection))
         #expect(trees.count >= 20)
         return try PageWalk(path, DurableFileSystem()).faults(in: trees).map(\.tree.name)
     }
@@ -129,7 +129,7 @@ import Testing
             let whole = try Data(contentsOf: url)
             let connection = try Connection(path: FilePath(url.path), mode: .immutable)
             let trees = PageWalk.trees(
-                try StoreSchema.read(connection), try PageWalk.columns(connection))
+                try StoreSchema.read(connection), try PageWalk.SchemaFacts(connection))
             var generator = SeededGenerator(seed: 20)
             var found = 0
             for round in 0..<400 {

@@ -35,13 +35,13 @@ package struct ShardCheck {
                 return ["its schema is not that of such a shard"]
             }
             let schema = try StoreSchema.read(connection)
-            let trees = PageWalk.trees(schema, try PageWalk.columns(connection))
+            let facts = try PageWalk.SchemaFacts(connection)
             let walk = try PageWalk(shard, DurableFileSystem())
-            if try PageWalk.needsSQLite(schema) || !walk.isSound(trees) {
+            if try !walk.isSound(schema, facts) {
                 guard try connection.pragma("quick_check(1)") == ["ok"] else {
                     return ["its pages are damaged"]
                 }
-                guard try walk.faults(in: trees).isEmpty else {
+                guard try walk.faults(in: PageWalk.trees(schema, facts)).isEmpty else {
                     return ["its records do not fit their columns"]
                 }
             }

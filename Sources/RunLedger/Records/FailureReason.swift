@@ -1,6 +1,6 @@
 package import Jobs
 
-/// Why a store or an attempt failed: a code to act on and words for people.
+/// Why a store or an attempt failed: a cause to act on and words for people.
 package struct FailureReason: Hashable, Sendable, Codable {
     package let code: FailureCause
     /// One message: what failed, on which file, what to do next; never a value of a row.
@@ -11,6 +11,6 @@ package struct FailureReason: Hashable, Sendable, Codable {
         self.text = text
     }
 
-    /// What the code leads to.
+    /// What the cause leads to.
     package var decision: FailureDecision { code.decision }
 }
