@@ -1,3 +1,4 @@
+import DurableFiles
 import Jobs
 package import SafeSQLite
 package import StoreFileChecks
@@ -81,6 +82,26 @@ package struct ValidationReport: Hashable, Sendable, Codable {
         }
         lines += inherited.map { "inherited: \($0.line)" }
         return lines + notes
+    }
+}
+
+extension ValidationReport {
+    /// The report on two migrations in a row, where this one began with the earlier one's result.
+    ///
+    /// What was compared is added up, and what the earlier one lost or found is kept.
+    package func following(_ earlier: ValidationReport) -> ValidationReport {
+        let known = Set(earlier.inherited.map(\.fault))
+        return ValidationReport(
+            isEqual: isEqual && earlier.isEqual, rows: rows, sourceRows: earlier.sourceRows,
+            values: values.addingClamped(earlier.values), links: links.addingClamped(earlier.links),
+            joinRows: joinRows.addingClamped(earlier.joinRows),
+            indexEntries: indexEntries.addingClamped(earlier.indexEntries),
+            unequal: earlier.unequal + unequal, differences: earlier.differences + differences,
+            losses: earlier.losses + losses,
+            inherited: earlier.inherited + inherited.filter { !known.contains($0.fault) },
+            newFaults: earlier.newFaults + newFaults,
+            checks: earlier.checks.merging(checks) { $0 + $1 },
+            notes: earlier.notes + notes.filter { !earlier.notes.contains($0) })
     }
 }
 

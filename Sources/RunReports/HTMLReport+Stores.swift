@@ -71,7 +71,10 @@ extension HTMLReport {
             add("what to do", report.guide.advice(failure.cause))
         }
         add("result", store.result)
-        if store.steps.count > 2 { add("steps", store.steps.joined(separator: " → ")) }
+        if store.steps.count > 2 {
+            add("steps", store.steps.joined(separator: " → "))
+            add("written on the way", list: store.writtenSteps)
+        }
         add("version", store.source.map { "source \($0.digest)" })
         add("", store.destination.map { "result \($0.digest)" })
         add("size", ReportWords.bytes(store.bytes))

@@ -42,7 +42,11 @@ extension StoreReport {
         destination = ModelVersion(
             identifiers: found.to.identifiers, digest: found.to.digest,
             name: names[found.to.digest])
-        steps = [source, destination].compactMap { $0?.label }
+        let between = found.steps.dropLast().map(\.version)
+        steps =
+            [source?.label].compactMap(\.self) + between
+            + [destination?.label].compactMap(\.self)
+        writtenSteps = found.steps.filter { $0.reasonToWrite != nil }.map(\.version)
         strategy = found.strategy
         rows = Change(before: validation.sourceRows, after: validation.rows)
         bytes = Change(before: found.sourceBytes, after: found.outputBytes)

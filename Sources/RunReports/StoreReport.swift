@@ -144,6 +144,8 @@ package struct StoreReport: Hashable, Sendable, Codable {
     package var destination: ModelVersion?
     /// Labels of the versions that the store went through, source and destination included.
     package var steps: [String] = []
+    /// Those of them as which a store was written on the way.
+    package var writtenSteps: [String] = []
     package var strategy: Strategy?
     package var rows: Change?
     /// Of the database files.

@@ -83,7 +83,7 @@ import Testing
                 ChainStep(name: "\(stop)", destination: versions[stop], inference: inference))
             before = stop
         }
-        let whole = try Inference.chain(from: versions[0], named: "0", steps)
+        let whole = JoinedSteps(from: versions[0], named: "0", steps).inference
         var lost = 0
         for entity in versions[0].numberedEntities {
             let taking = whole.mapping.entityMappings.filter {

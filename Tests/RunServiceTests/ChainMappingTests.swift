@@ -42,9 +42,12 @@ import Testing
     @Test func eachStepTakesItsFile() throws {
         let found = try way(
             file("one.yaml", "b: uppercase($source.a)"), file("two.yaml", "c: $source.b"))
-        #expect(found.mappingName == "one.yaml, two.yaml")
-        #expect(found.steps == ["2"])
-        let value = found.inference.mapping.entityMappings.first?.attributes.first?.value
+        let leg = try #require(found.legs.first)
+        #expect(found.legs.count == 1)
+        #expect(leg.mappingName == "one.yaml, two.yaml")
+        #expect(leg.steps.map(\.version) == ["2", "3"])
+        #expect(leg.steps.allSatisfy { $0.reasonToWrite == nil })
+        let value = leg.inference.mapping.entityMappings.first?.attributes.first?.value
         #expect(value?.text == "uppercase:($source.a)")
     }
 

@@ -1,7 +1,7 @@
 package import ManagedObjectModel
 
-/// Why the steps of a chain cannot be one migration; every reason that was found.
-package struct ChainError: Error, Hashable, Sendable, Codable {
+/// Why a step of a chain cannot be joined with the ones before it; every reason that was found.
+package struct ChainError: Hashable, Sendable, Codable {
     /// The step that cannot follow the ones before it, such as `2 → 3`.
     package var step: String
     /// In the order of the entity mappings; not empty.
@@ -15,8 +15,8 @@ package struct ChainError: Error, Hashable, Sendable, Codable {
 
 extension ChainError: CustomStringConvertible {
     package var description: String {
-        "step \(step) cannot be joined with the steps before it:\n"
-            + reasons.map { "- \($0)" }.joined(separator: "\n")
+        "step \(step) cannot be joined with the steps before it: "
+            + reasons.joined(separator: "; ")
     }
 }
 

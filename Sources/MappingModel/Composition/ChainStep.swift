@@ -15,41 +15,50 @@ package struct ChainStep: Sendable {
     }
 }
 
-extension Inference {
-    /// The steps of a chain as one mapping: objects, values and links come out as if every version
-    /// in between had been written.
+/// The first steps of a chain as one mapping.
+package struct JoinedSteps: Sendable {
+    /// From the first version to the one that the last joined step gives.
+    package let inference: Inference
+    /// How many steps it holds, at least one of a chain that has any.
+    package let count: Int
+    /// Why the step after them cannot be joined; nil where all steps are.
+    package let obstacle: ChainError?
+
+    /// Joins as many steps as possible: objects, values and links come out as if every version in
+    /// between had been written.
     ///
     /// - Parameters:
     ///   - source: the model of the stores.
     ///   - name: of that version, for messages.
-    ///   - steps: in their order; at least one.
-    /// - Returns: the mapping with what every step asks of the data.
-    /// - Throws: `ChainError` for a step that needs what the versions in between alone have.
+    ///   - steps: in their order.
     /// - Complexity: O(steps × entities × properties).
-    package static func chain(
-        from source: Model, named name: String, _ steps: [ChainStep]
-    ) throws(ChainError) -> Inference {
+    package init(from source: Model, named name: String, _ steps: [ChainStep]) {
         guard var last = steps.first else {
-            return Inference(mapping: .identity(source), requirements: [], notes: [])
+            let identity = Inference(mapping: .identity(source), requirements: [], notes: [])
+            self.init(inference: identity, count: 0, obstacle: nil)
+            return
         }
         var result = last.inference
         var before = name
-        for step in steps.dropFirst() {
+        for (count, step) in steps.enumerated().dropFirst() {
             let title = "\(last.name) → \(step.name)"
             var composition = MappingComposition(
                 first: result.mapping, second: step.inference.mapping, source: source,
                 middle: last.destination, destination: step.destination)
             let mapping = composition.mapping()
             let requirements = composition.requirements(step.inference.requirements)
-            guard composition.obstacles.isEmpty else {
-                throw ChainError(step: title, reasons: composition.obstacles)
+            var reasons = composition.obstacles
+            if reasons.isEmpty, !result.requirements.isEmpty, let reason = result.uncountable {
+                reasons = ["step \(before) → \(last.name) \(reason)"]
+            }
+            guard reasons.isEmpty else {
+                self.init(
+                    inference: result, count: count,
+                    obstacle: ChainError(step: title, reasons: reasons))
+                return
             }
             var earlier = result.earlier
             if !result.requirements.isEmpty {
-                if let reason = result.uncountable {
-                    throw ChainError(
-                        step: title, reasons: ["step \(before) → \(last.name) \(reason)"])
-                }
                 earlier.append(
                     EarlierStep(
                         name: "\(before) → \(last.name)", mapping: result.mapping,
@@ -61,7 +70,13 @@ extension Inference {
             result.earlier = earlier
             (before, last) = (last.name, step)
         }
-        return result
+        self.init(inference: result, count: steps.count, obstacle: nil)
+    }
+
+    private init(inference: Inference, count: Int, obstacle: ChainError?) {
+        self.inference = inference
+        self.count = count
+        self.obstacle = obstacle
     }
 }
 

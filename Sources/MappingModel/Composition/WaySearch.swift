@@ -28,7 +28,6 @@ package struct WaySearch {
 
     private let versions: [Version]
     private let step: (Int, Int) -> Inference?
-    private let joins: ([Int]) -> Bool
     /// Of each version, the ways that no other one beats.
     private var candidates: [[Candidate]]
     private var made: [[Int]: Inference?] = [:]
@@ -39,16 +38,13 @@ package struct WaySearch {
     ///   - versions: in the order of the bundle; the last one is the destination.
     ///   - stops: places of the versions that a way may go through.
     ///   - step: the mapping from one version to a later one; nil where there is none.
-    ///   - joins: whether the steps between versions, with both ends, can be one.
     /// - Complexity: O(versions × stops) steps. Of each version `candidateLimit` ways are followed;
     ///   only where more of them keep something that no other does, a better one can be missed.
     package init(
-        _ versions: [Version], through stops: Set<Int>, step: @escaping (Int, Int) -> Inference?,
-        joins: @escaping ([Int]) -> Bool = { _ in true }
+        _ versions: [Version], through stops: Set<Int>, step: @escaping (Int, Int) -> Inference?
     ) {
         self.versions = versions
         self.step = step
-        self.joins = joins
         candidates = Array(repeating: [], count: versions.count)
         guard let last = versions.indices.last else { return }
         candidates[last] = [Candidate(stops: [], kept: Survivors.all(of: versions[last].model))]
@@ -93,9 +89,7 @@ package struct WaySearch {
                     .intersection(all)
                 let way = Candidate(
                     stops: next == last ? [] : [next] + later.stops, kept: kept)
-                guard !found.contains(where: { $0.beats(way) }),
-                    way.stops.isEmpty || joins([place] + way.stops + [last])
-                else { continue }
+                guard !found.contains(where: { $0.beats(way) }) else { continue }
                 found.removeAll { way.beats($0) }
                 found.append(way)
             }

@@ -1,15 +1,29 @@
 package import ManagedObjectModel
 package import MappingModel
 
-/// How stores of one version become the destination: in one step, or by a chain of steps that
-/// come to one mapping.
+/// How stores of one version become the destination: in one step, or by a chain of steps.
+///
+/// Steps that can be joined are one mapping, a leg of the way. Each leg but the last gives a store
+/// that is written, because the step after it needs what that version alone has.
 package struct MappedWay: Sendable {
-    package let inference: Inference
-    /// The mapping files that it is made of, in the order of their steps; nil where all of it is
-    /// inferred.
-    package let mappingName: String?
-    /// Names of the versions in between, in their order.
-    package let steps: [String]
+    /// In their order, at least one.
+    package let legs: [Leg]
+
+    /// Steps that are one mapping.
+    package struct Leg: Sendable {
+        package let inference: Inference
+        /// In their order, at least one.
+        package fileprivate(set) var steps: [PlanStep]
+        /// The version that the last step gives.
+        package let destination: End
+
+        /// The mapping files that it is made of, in the order of their steps; nil where all of it
+        /// is inferred.
+        package var mappingName: String? {
+            let names = steps.compactMap(\.mapping)
+            return names.isEmpty ? nil : names.joined(separator: ", ")
+        }
+    }
 
     /// One end of a way.
     package struct End: Sendable {
@@ -24,7 +38,7 @@ package struct MappedWay: Sendable {
         }
     }
 
-    /// Finds the mapping of every step, and makes one of them.
+    /// Finds the mapping of every step, and joins those that can be joined.
     ///
     /// - Parameters:
     ///   - source: the version of the stores.
@@ -32,8 +46,7 @@ package struct MappedWay: Sendable {
     ///   - options: mapping files, policies and the versions in between.
     ///   - cache: what is known of stores of the same app.
     /// - Throws: `InferenceError` and `MappingMismatch` for a single step; `EngineError.noMapping`
-    ///   where several mapping files fit, for a step of a chain that has no mapping, and for steps
-    ///   that cannot be joined.
+    ///   where several mapping files fit, and for a step of a chain that has no mapping.
     package init(
         from source: End, to destination: End, options: PlanOptions, cache: PlanningCache
     ) throws {
@@ -42,36 +55,69 @@ package struct MappedWay: Sendable {
         }
         var search = StepSearch(options: options, cache: cache)
         guard !stops.isEmpty else {
-            let only: Inference
+            let only: Step
             do {
                 only = try search.step(from: source, to: destination)
             } catch let error as InferenceError {
                 throw search.mismatch ?? error
             }
             if let mismatch = search.mismatch { throw mismatch }
-            self.init(inference: only, mappingName: search.files.first, steps: [])
+            legs = Self.joined([only], from: source)
             return
         }
-        var steps: [ChainStep] = []
+        var steps: [Step] = []
         var before = source
         // A stop may be the destination's own version with renaming identifiers that it has not.
         for stop in stops + [destination] where stop.hashes.entities != before.hashes.entities {
-            let inference = try Self.named("\(before.name) → \(stop.name)") {
-                try search.step(from: before, to: stop)
-            }
             steps.append(
-                ChainStep(name: stop.name, destination: stop.model, inference: inference))
+                try Self.named("\(before.name) → \(stop.name)") {
+                    try search.step(from: before, to: stop)
+                })
             before = stop
         }
         if let mismatch = search.mismatch { throw mismatch }
-        do throws(ChainError) {
-            self.init(
-                inference: try .chain(from: source.model, named: source.name, steps),
-                mappingName: search.files.isEmpty ? nil : search.files.joined(separator: ", "),
-                steps: steps.map(\.name).filter { $0 != destination.name })
-        } catch {
-            throw EngineError.noMapping("\(error)\nMigrate to the version before it first")
+        var legs = Self.joined(steps, from: source)
+        if before.name != destination.name {
+            // The last stop's version is the destination's, under another name.
+            legs[legs.count - 1].steps.append(PlanStep(version: destination.name))
         }
+        self.legs = legs
+    }
+
+    /// The mapping of a step, and the file that it comes from.
+    fileprivate struct Step {
+        let inference: Inference
+        let file: String?
+        let destination: End
+    }
+
+    /// As few legs as possible.
+    private static func joined(_ steps: [Step], from source: End) -> [Leg] {
+        var legs: [Leg] = []
+        var rest = steps[...]
+        var before = source
+        repeat {
+            let joined = JoinedSteps(
+                from: before.model, named: before.name,
+                rest.map {
+                    ChainStep(
+                        name: $0.destination.name, destination: $0.destination.model,
+                        inference: $0.inference)
+                })
+            let taken = rest.prefix(joined.count)
+            rest = rest.dropFirst(joined.count)
+            before = taken.last?.destination ?? before
+            legs.append(
+                Leg(
+                    inference: joined.inference,
+                    steps: taken.enumerated().map { place, step in
+                        PlanStep(
+                            version: step.destination.name, mapping: step.file,
+                            reasonToWrite: place + 1 == joined.count
+                                ? joined.obstacle?.description : nil)
+                    }, destination: before))
+        } while !rest.isEmpty
+        return legs
     }
 
     /// The mapping of one step: by the mapping file for its versions, or inferred.
@@ -81,34 +127,45 @@ package struct MappedWay: Sendable {
         from source: End, to destination: End, options: PlanOptions, cache: PlanningCache
     ) throws -> Inference {
         var search = StepSearch(options: options, cache: cache)
-        return try search.step(from: source, to: destination)
-    }
-
-    private init(inference: Inference, mappingName: String?, steps: [String]) {
-        self.inference = inference
-        self.mappingName = mappingName
-        self.steps = steps
+        return try search.step(from: source, to: destination).inference
     }
 
     /// Finds a step of a chain; errors name it.
     private static func named(
-        _ step: String, _ body: () throws -> Inference
-    ) throws(EngineError) -> Inference {
+        _ name: String, _ body: () throws -> Step
+    ) throws(EngineError) -> Step {
         do {
-            let inference = try body()
-            let isEmpty = !inference.mapping.entityMappings.contains {
+            let step = try body()
+            let isEmpty = !step.inference.mapping.entityMappings.contains {
                 $0.source != nil && $0.destination != nil
             }
             if isEmpty { throw EngineError.noMapping("the two models have no entity in common") }
-            return inference
+            return step
         } catch EngineError.noMapping(let text) {
-            throw .noMapping("step \(step): \(text)")
+            throw .noMapping("step \(name): \(text)")
         } catch let error as InferenceError {
             throw .noMapping(
-                "step \(step) has no mapping: \(error). Give a mapping file for these versions")
+                "step \(name) has no mapping: \(error). Give a mapping file for these versions")
         } catch {
-            throw .noMapping("step \(step): \(error)")
+            throw .noMapping("step \(name): \(error)")
         }
+    }
+}
+
+/// A step of a plan: from one model version to the next.
+package struct PlanStep: Hashable, Sendable, Codable {
+    /// The version that it gives, as the bundle names it.
+    package var version: String
+    /// The mapping file, as the user named it; nil for an inferred step.
+    package var mapping: String?
+    /// Why a store of that version is written; nil where the step is joined with the next one, and
+    /// for the last step.
+    package var reasonToWrite: String?
+
+    package init(version: String, mapping: String? = nil, reasonToWrite: String? = nil) {
+        self.version = version
+        self.mapping = mapping
+        self.reasonToWrite = reasonToWrite
     }
 }
 
@@ -119,9 +176,9 @@ private struct StepSearch {
     /// The mapping files that steps took.
     private(set) var files: [String] = []
     /// The steps that were taken, by their ends.
-    private var steps: [Step] = []
+    private var steps: [Tried] = []
 
-    private struct Step {
+    private struct Tried {
         let source: MappedWay.End
         let destination: MappedWay.End
         var hasFile = false
@@ -166,8 +223,8 @@ private struct StepSearch {
 
     mutating func step(
         from source: MappedWay.End, to destination: MappedWay.End
-    ) throws -> Inference {
-        steps.append(Step(source: source, destination: destination))
+    ) throws -> MappedWay.Step {
+        steps.append(Tried(source: source, destination: destination))
         do {
             let chosen = try options.mappings.chosen(
                 from: source.hashes, to: destination.hashes,
@@ -180,12 +237,16 @@ private struct StepSearch {
             if let chosen {
                 files.append(chosen.choice.name)
                 steps[steps.count - 1].hasFile = true
-                return chosen.inference
+                return MappedWay.Step(
+                    inference: chosen.inference, file: chosen.choice.name,
+                    destination: destination)
             }
         } catch let error as MappingMismatch {
             // One that names these versions is for them; the others may be for another step.
             guard error.file != nil else { throw error }
         }
-        return try cache.inference(from: source.model, to: destination.model)
+        return MappedWay.Step(
+            inference: try cache.inference(from: source.model, to: destination.model), file: nil,
+            destination: destination)
     }
 }

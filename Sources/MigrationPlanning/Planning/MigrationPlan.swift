@@ -20,8 +20,10 @@ package struct MigrationPlan: Hashable, Sendable, Codable {
     package var mapping: Mapping
     /// The mapping file that it comes from, as the user named it; nil for an inferred one.
     package var mappingName: String?
-    /// Versions that the store goes through, in their order, without being written as one of them.
-    package var steps: [String] = []
+    /// The steps that the mapping joins, in their order; none for a rewrite.
+    package var steps: [PlanStep] = []
+    /// How many stores were written on the way to the one that the plan reads; 0 for the original.
+    package var leg = 0
     /// Source entities whose objects filters tell apart.
     package var splits: [EntitySplit] = []
     /// Rows of split entities, by the number of each variant and of the entity itself.

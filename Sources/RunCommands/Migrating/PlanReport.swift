@@ -18,8 +18,8 @@ struct PlanReport: Hashable, Sendable, Codable {
     var losses: [Loss] = []
     /// The mapping file; nil where the mapping is inferred.
     var mapping: String?
-    /// Versions that the store goes through; none for a single step.
-    var steps: [String] = []
+    /// From the store's version to the destination, in their order; none for a rewrite.
+    var steps: [PlanStep] = []
     /// The entity mappings that carry objects, where there is a mapping file.
     var entityMappings: [PassReport]?
     var strategy: Strategy
@@ -55,8 +55,16 @@ struct PlanReport: Hashable, Sendable, Codable {
     init(_ planned: PlannedStore) {
         self.init(
             planned.plan, store: planned.source.path.description,
-            oddities: planned.source.oddities)
+            oddities: planned.original.oddities)
         losses = planned.losses ?? []
+        steps = planned.steps
+        let files = steps.compactMap(\.mapping)
+        mapping = files.isEmpty ? nil : files.joined(separator: ", ")
+        sourceRows = planned.sourceRows
+        changedURIs = planned.changedURIs
+        resources = planned.resources
+        sourceFramework = planned.original.metadata.framework.number
+        notes = planned.notes
         notes += PlanReport.swapNotes(planned)
     }
 
@@ -109,7 +117,7 @@ struct PlanReport: Hashable, Sendable, Codable {
 extension PlanReport {
     /// The plan for a terminal.
     var text: String {
-        let remarks = notes + oddities.map { "the source: \($0)" }
+        let remarks = stepNotes + notes + oddities.map { "the source: \($0)" }
         let paragraphs =
             [headLines, lossLines, passLines, tableLines, changedLines, extraLines]
             + [PlanReport.list("notes", remarks)]
@@ -129,12 +137,30 @@ extension PlanReport {
         let rows = sourceRows.values.reduce(0, +)
         let head = ["store      \(store)", "source     \(source), \(counted(rows, "row"))"]
         return head + (mapping.map { ["mapping    \($0)"] } ?? [])
-            + (steps.isEmpty
-                ? [] : ["through    \(steps.joined(separator: ", ")), in one pass"]) + [
+            + stepLines + [
                 "strategy   \(work)", "framework  \(sourceFramework) -> \(framework)",
                 "disk       \(disk) beside the source, \(counted(resources.files, "file"))",
                 "memory     \(memory) per slot, plus the largest single value",
             ]
+    }
+
+    private var stepLines: [String] {
+        let between = steps.dropLast()
+        guard !between.isEmpty else { return [] }
+        let names = between.map(\.version).joined(separator: ", ")
+        let written = between.filter { $0.reasonToWrite != nil }.map(\.version)
+        return [
+            "through    \(names)"
+                + (written.isEmpty
+                    ? ", in one pass" : "; writes a store of \(written.joined(separator: ", "))")
+        ]
+    }
+
+    /// Why stores are written on the way.
+    private var stepNotes: [String] {
+        steps.compactMap { step in
+            step.reasonToWrite.map { "a store of \(step.version) is written on the way: \($0)" }
+        }
     }
 
     private var lossLines: [String] {

@@ -99,8 +99,6 @@ struct BundleWays {
             through: stops(ends)
         ) {
             step(from: ends[$0], to: ends[$1])
-        } joins: {
-            isWhole($0.map { ends[$0] })
         }
         var used: [Int] = []
         var ways: [String: [Int]] = [:]
@@ -168,23 +166,6 @@ struct BundleWays {
             return try MappedWay.step(from: from, to: to, options: options, cache: cache)
         } catch {
             return nil
-        }
-    }
-
-    /// Whether the steps between versions can be joined.
-    private func isWhole(_ ends: [MappedWay.End]) -> Bool {
-        guard let first = ends.first else { return false }
-        var steps: [ChainStep] = []
-        for (before, after) in zip(ends, ends.dropFirst()) {
-            guard let inference = step(from: before, to: after) else { return false }
-            steps.append(
-                ChainStep(name: after.name, destination: after.model, inference: inference))
-        }
-        do throws(ChainError) {
-            _ = try Inference.chain(from: first.model, named: first.name, steps)
-            return true
-        } catch {
-            return false
         }
     }
 }

@@ -55,7 +55,7 @@ package struct LocalVerification: Sendable {
     private func compare(
         scratch: FilePath, opened: (SourceStore, SourceStore) -> Void
     ) throws -> ValidationReport {
-        let original = try open(source, given: sourceModel, in: scratch.appending("source"))
+        var original = try open(source, given: sourceModel, in: scratch.appending("source"))
         let given: Model? =
             switch choice {
             case .itself: original.model
@@ -64,8 +64,14 @@ package struct LocalVerification: Sendable {
             }
         let result = try openResult(given: given, in: scratch.appending("destination"))
         opened(original, result)
+        let way = try way(original, result)
+        let mapping = way?.legs.last?.inference.mapping ?? Mapping.identity(original.model)
+        var written: [WrittenStore] = []
+        if let way, way.legs.count > 1 {
+            let planned = try stepped(original, result, in: scratch.appending("steps"))
+            (original, written) = (planned.source, planned.written)
+        }
         let extras = try ExtraObjectTrial(store: original, destination: result.layout).outcomes()
-        let mapping = try mapping(original, result)
         let scope = ValidationScope(
             source: original.layout, destination: result.layout, mapping: mapping,
             highestKeys: try highestKeys(of: original), splits: try splits(of: original, mapping),
@@ -74,7 +80,29 @@ package struct LocalVerification: Sendable {
         let files = ValidationFiles(
             source: original.database, sourceExternalData: original.externalData,
             destination: result.database, destinationExternalData: result.externalData)
-        return try Validator(scope: scope, files: files).run()
+        return try Validator(scope: scope, files: files).run().after(written)
+    }
+
+    /// The store that the last steps begin with, made again where steps need that it is written.
+    private func stepped(
+        _ original: SourceStore, _ result: SourceStore, in folder: FilePath
+    ) throws -> PlannedStore {
+        try DurableFileSystem().makeFolder(folder)
+        var model = try DestinationModel(template: result)
+        if case .model(let chosen) = choice { model = chosen }
+        var options = options
+        options.strategy = .whole
+        options.dangling = dangling
+        let output = folder.appending("result.sqlite")
+        return try StorePreparation(
+            store: original.path,
+            request: RunRequest(
+                destination: .model(model), sourceModel: sourceModel, options: options,
+                output: folder, state: folder, inputs: [original.path], slots: 1,
+                waitsForRoom: false),
+            places: StorePaths(folder: folder, mark: "verify", number: 1, result: output),
+            files: DurableFileSystem(), cache: MigrationCache(), slots: 1, checksPages: false
+        ).prepare()
     }
 
     /// Which objects of the source the filters of a mapping tell apart.
@@ -111,15 +139,18 @@ package struct LocalVerification: Sendable {
         }
     }
 
-    /// Stores of one version were rewritten: then every property comes from itself.
-    private func mapping(_ original: SourceStore, _ result: SourceStore) throws -> Mapping {
-        if original.metadata.versionHashes == result.metadata.versionHashes {
-            return Mapping.identity(original.model)
-        }
+    private var options: PlanOptions {
         var options = PlanOptions()
         options.mappings = mappings
         options.ways = ways
-        let way = try MappedWay(
+        return options
+    }
+
+    /// How the original becomes the result; nil where stores of one version were rewritten: then
+    /// every property comes from itself.
+    private func way(_ original: SourceStore, _ result: SourceStore) throws -> MappedWay? {
+        if original.metadata.versionHashes == result.metadata.versionHashes { return nil }
+        return try MappedWay(
             from: MappedWay.End(
                 name: "of the store", model: original.model,
                 hashes: VersionHashes(read: original.metadata.versionHashes)),
@@ -127,7 +158,6 @@ package struct LocalVerification: Sendable {
                 name: "of the result", model: result.model,
                 hashes: VersionHashes(read: result.metadata.versionHashes)),
             options: options, cache: PlanningCache())
-        return way.inference.mapping
     }
 
     private func expectedHashes(_ result: SourceStore) -> VersionHashes {

@@ -45,7 +45,7 @@ extension PartitionedStoreSession {
                 planned, validation: report, output: run.found.output,
                 outputBytes: building.size, seconds: run.steps.seconds),
             fingerprint: planned.source.fingerprint, places: places,
-            snapshot: planned.source.isSnapshot ? places.snapshot : nil, building: building,
+            snapshot: planned.original.isSnapshot ? places.snapshot : nil, building: building,
             lock: lock, isDurable: true)
         guard let move = try mover.record([built], keeps: keeps).first?.move
         else {

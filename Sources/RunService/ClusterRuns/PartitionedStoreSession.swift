@@ -169,7 +169,7 @@ extension PartitionedStoreSession {
         return Chunks(
             plan: plan, planDigest: file.digest, source: source, support: support,
             fingerprint: try run.fingerprint(of: planned.source), engine: planned.plan.engine,
-            attempts: attempts, hasSnapshot: planned.source.isSnapshot,
+            attempts: attempts, hasSnapshot: planned.original.isSnapshot,
             roots: Set(
                 [plan.root, source.root, attempts.root] + (support.map { [$0.root] } ?? [])),
             policies: shared.wanted(planned.plan.mapping.entityMappings.compactMap(\.policy)),
@@ -276,7 +276,7 @@ extension PartitionedStoreSession {
     ///
     /// - Throws: `RunError.engine(.sourceChanged)` where the store has changed since.
     private func restoreSnapshot() throws(RunError) {
-        guard let planned, planned.source.isSnapshot else { return }
+        guard let planned, planned.original.isSnapshot else { return }
         let isThere = try RunError.translating { try FileStatus.ifPresent(places.snapshot) != nil }
         if !isThere { try run.remakeSnapshot() }
     }
@@ -292,7 +292,7 @@ extension PartitionedStoreSession {
         case .merge(let chunks):
             // All copies are made: snapshot, shards and result together would take three times
             // the source. The original has not changed, so that the snapshot can be made again.
-            if planned.source.isSnapshot {
+            if planned.original.isSnapshot {
                 try EngineError.translating { try files.remove(places.snapshot) }
             }
             let scratch = places.folder.appending("merge")
@@ -357,7 +357,7 @@ extension PartitionedStoreSession {
 
     /// The failure of a task, or `sourceChanged` where a program wrote the store meanwhile.
     package func explained(_ error: RunError) -> RunError {
-        planned.map { error.unlessChanged($0.source) } ?? error
+        planned.map { error.unlessChanged($0.original) } ?? error
     }
 
     /// Compares source and result.

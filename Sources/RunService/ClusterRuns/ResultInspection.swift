@@ -73,6 +73,7 @@ struct ResultInspection {
         guard try identity() == before else {
             throw .badDelivery("it was written while it was validated")
         }
+        try RunError.translating { try places.removeWritten(planned.plan.leg, files) }
         let told = outcome?.seconds ?? [:]
         var seconds = told.filter { (0...Self.longestStep).contains($0.value) }
         seconds.merge(steps.seconds) { theirs, _ in theirs }
@@ -91,7 +92,7 @@ struct ResultInspection {
         }
         return InspectedResult(
             result: result, fingerprint: planned.source.fingerprint,
-            hasSnapshot: planned.source.isSnapshot, building: before)
+            hasSnapshot: planned.original.isSnapshot, building: before)
     }
 
     private func identity() throws(RunError) -> FileIdentity {
@@ -111,7 +112,7 @@ struct ResultInspection {
             }
             let prepared = try StorePreparation(
                 store: store, request: shared.context.request, places: places, files: files,
-                cache: cache, slots: 1
+                cache: cache, slots: 1, policies: shared.context.environment.policies
             ).prepareConnected()
             guard prepared.planned.plan.strategy == .whole else {
                 throw .engine(.wrongPlan("\(store) is to be cut into chunks"))
@@ -155,12 +156,12 @@ struct ResultInspection {
         } catch {
             if error.isOutOfSpace || error.isOutOfMemory || error.isCancelled { throw error }
             if case .badDelivery = error { throw error }
-            let explained = error.unlessChanged(planned.source)
+            let explained = error.unlessChanged(planned.original)
             if explained.cause == .sourceChanged { throw explained }
             throw .badDelivery("it cannot be read: \(PrintableText.line(error.description))")
         }
         guard report.isEqual else {
-            let failure = RunError.validationFailed(report).unlessChanged(planned.source)
+            let failure = RunError.validationFailed(report).unlessChanged(planned.original)
             guard case .validationFailed = failure else { throw failure }
             throw .badDelivery(
                 "it is not what the store must become: "

@@ -1,4 +1,5 @@
 package import CoreDataStore
+import ManagedObjectModel
 package import MigrationPlanning
 package import MigrationValidation
 
@@ -10,6 +11,9 @@ package final class MigrationCache: Sendable {
     package let planning = PlanningCache()
     /// What validations work out, by code of their own.
     package let validations = ValidationCache()
+
+    /// The versions that stores are written as on their way to another one.
+    let versions = Memo<Model, DestinationModel>(limit: 32)
 
     package init() {}
 

@@ -2,6 +2,7 @@ package import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
 import MappingModel
+package import MigrationEngine
 package import MigrationPlanning
 package import MigrationValidation
 package import SafeSQLite
@@ -12,7 +13,13 @@ package import StoreLocks
 package struct PlannedStore: Sendable {
     /// The plan with both layouts.
     package let laidOut: LaidOutPlan
+    /// The store as it was found.
+    package let original: SourceStore
+    /// What the plan reads: the original, or the store that the last of the earlier legs wrote,
+    /// under the original's path.
     package let source: SourceStore
+    /// The stores that were written on the way from the original to the source, in their order.
+    package var written: [WrittenStore] = []
     /// The model that the store goes to.
     package let destination: DestinationModel
     /// Why programs that have the store open cannot be seen, where that was asked.
@@ -31,7 +38,40 @@ package struct PlannedStore: Sendable {
 
     /// The digest of the source's version hashes, as its metadata have them.
     package var sourceDigest: String {
-        VersionHashes(read: source.metadata.versionHashes).digest
+        VersionHashes(read: original.metadata.versionHashes).digest
+    }
+
+    /// All steps from the original to the destination.
+    package var steps: [PlanStep] { written.flatMap(\.steps) + plan.steps }
+
+    /// What people should know of any leg of the way.
+    package var notes: [String] {
+        let texts = written.flatMap(\.notes) + plan.notes
+        return texts.enumerated().filter { place, text in
+            texts.firstIndex(of: text) == place
+        }.map(\.element)
+    }
+
+    /// Rows of the original by entity.
+    package var sourceRows: [String: Int64] { written.first?.sourceRows ?? plan.sourceRows }
+
+    /// What the whole way needs beside the original.
+    package var resources: Resources {
+        var resources = plan.resources
+        guard let largest = written.map(\.bytes).max() else { return resources }
+        resources.sourceBytes = original.bytes
+        // The last one is read while shards and the result are written.
+        resources.diskBytes = resources.diskBytes.addingClamped(largest)
+        resources.files += 1
+        return resources
+    }
+
+    /// Objects whose URI changes on any leg, by entity: the greatest number, because the same
+    /// objects can change more than once.
+    package var changedURIs: [String: Int64] {
+        written.map(\.changedURIs).reduce(plan.changedURIs) { sum, earlier in
+            sum.merging(earlier, uniquingKeysWith: max)
+        }
     }
 }
 
@@ -52,10 +92,13 @@ package struct StorePreparation {
     var checksPages = true
     /// Whether losses are counted, also where none is refused.
     var countsLosses = false
+    /// The migration policies of this process, for stores that are written on the way.
+    let policies: PolicyLibrary
 
     package init(
         store: FilePath, request: RunRequest, places: StorePaths, files: DurableFileSystem,
-        cache: MigrationCache, slots: Int, lock: StoreLock? = nil, checksPages: Bool = true
+        cache: MigrationCache, slots: Int, lock: StoreLock? = nil, checksPages: Bool = true,
+        policies: PolicyLibrary = PolicyLibrary()
     ) {
         self.store = store
         self.request = request
@@ -65,9 +108,10 @@ package struct StorePreparation {
         self.slots = slots
         self.lock = lock
         self.checksPages = checksPages
+        self.policies = policies
     }
 
-    private var opener: StoreOpener {
+    var opener: StoreOpener {
         // The result of a swap takes the place of the whole original: no program may have
         // written to that without being seen.
         let clients =
@@ -78,7 +122,7 @@ package struct StorePreparation {
 
     /// Whether everything runs on the caller's thread: for a small store threads and connections
     /// of their own would cost more than they bring.
-    private func isInline(_ source: SourceStore) -> Bool {
+    func isInline(_ source: SourceStore) -> Bool {
         slots == 1 && source.bytes <= PlanOptions.wholeLimit
     }
 
@@ -95,14 +139,17 @@ package struct StorePreparation {
     /// - Throws: `RunError`.
     func reopened(_ file: PlanFile, hasSnapshot: Bool) throws(RunError) -> PlannedStore {
         try RunError.translating {
-            let source = try opener.open(
+            let original = try opener.open(
                 store, scratch: folder, given: request.sourceModel, checksPages: false,
                 snapshot: hasSnapshot ? .made(places.snapshot) : .toMake(places.snapshot))
-            var routes: [Int: FilePath] = [:]
-            for number in file.plan.routes.indices { routes[number] = route(number) }
-            return PlannedStore(
-                laidOut: file.laidOut, source: source, destination: try destination(of: source),
-                routes: routes)
+            var planned = PlannedStore(
+                laidOut: file.laidOut, original: original,
+                source: try source(of: file.plan, original),
+                destination: try destination(of: original),
+                routes: Dictionary(
+                    uniqueKeysWithValues: file.plan.routes.indices.map { ($0, route($0)) }))
+            planned.written = try recordedSteps(file.plan)
+            return planned
         }
     }
 
@@ -129,7 +176,7 @@ package struct StorePreparation {
 
     /// - Throws: `RunError` naming what stands in the way; nothing but the run's own folder was
     ///   written.
-    func prepare() throws(RunError) -> PlannedStore {
+    package func prepare() throws(RunError) -> PlannedStore {
         try RunError.translating {
             let (planned, connection) = try prepared()
             try connection.close()
@@ -161,7 +208,7 @@ package struct StorePreparation {
             snapshot: .toMake(places.snapshot))
         try refuseWhatIsThere(source)
         do throws(RunError) {
-            return (try RunError.translating { try checked(source, connection) }, connection)
+            return try RunError.translating { try checked(source, connection) }
         } catch {
             throw error.unlessChanged(source)
         }
@@ -169,7 +216,7 @@ package struct StorePreparation {
 
     private func checked(
         _ source: SourceStore, _ connection: Connection
-    ) throws -> PlannedStore {
+    ) throws -> (planned: PlannedStore, connection: Connection) {
         for object in source.extras where object.isRTree {
             try RTreeNodes.check(object.name, connection)
         }
@@ -177,16 +224,18 @@ package struct StorePreparation {
         let isInline = isInline(source)
         var check: PageCheck?
         if checksPages { check = try PageCheck(source, over: connection, inline: isInline) }
-        let planned: PlannedStore
+        let way: ModelWay
+        let first: PlannedStore
         do {
-            planned = try plan(source, connection)
+            way = try self.way(of: source)
+            first = try plan(0, of: way, original: source, source, connection)
         } catch {
             // What the pages are like explains more than what was found in them.
             try (check ?? PageCheck(source, over: connection, inline: isInline)).finish()
             throw error
         }
         try check?.finish()
-        return planned
+        return try finished(first, connection, way)
     }
 
     /// A store that is swapped in place and of the destination's version was migrated before, or
@@ -198,22 +247,38 @@ package struct StorePreparation {
         throw .alreadyThere(source.path)
     }
 
-    private func plan(_ source: SourceStore, _ connection: Connection) throws -> PlannedStore {
-        let destination = try destination(of: source)
+    private func way(of source: SourceStore) throws -> ModelWay {
         var isRewrite = false
         if case .itself = request.destination { isRewrite = true }
-        let hashes = VersionHashes(read: source.metadata.versionHashes)
-        let pair = try ModelPair(
-            from: source.model, hashes: hashes,
+        return try ModelWay(
+            from: source.model, hashes: VersionHashes(read: source.metadata.versionHashes),
             framework: source.metadata.framework, subject: source.path.description,
             ending: " Nothing was written.",
-            to: destination, isRewrite: isRewrite, options: request.options, cache: cache)
-        let (inference, layout) = (pair.inference, pair.layout)
-        try checkHistory(source, inference, connection)
+            to: try destination(of: source), isRewrite: isRewrite, options: request.options,
+            cache: cache)
+    }
+
+    /// Plans one leg of the way.
+    ///
+    /// - Parameters:
+    ///   - number: of the leg, from 0.
+    ///   - way: of the store.
+    ///   - original: the store as it was found.
+    ///   - source: what the leg reads.
+    ///   - connection: to that.
+    /// - Returns: the leg's plan.
+    /// - Throws: what stands in the way.
+    func plan(
+        _ number: Int, of way: ModelWay, original: SourceStore, _ source: SourceStore,
+        _ connection: Connection
+    ) throws -> PlannedStore {
+        let leg = way.legs[number]
+        let hashes = VersionHashes(read: source.metadata.versionHashes)
+        try checkHistory(source, leg.inference, connection)
         var routes: [Int: FilePath] = [:]
-        let options = options(for: source)
+        let options = options(for: source, leg: number, of: way, bytes: original.bytes)
         var survey = StoreSurvey(
-            store: source, destination: layout, inference: inference, files: files,
+            store: source, destination: leg.layout, inference: leg.inference, files: files,
             connection: connection)
         survey.countsRenames = countsLosses
         let facts = try survey.facts(options: options) { number in
@@ -226,20 +291,23 @@ package struct StorePreparation {
                 path: source.path.description, count: Int(facts.missingExternalFiles))
         }
         var plan = try Planner.plan(
-            source: source.layout, destination: layout, inference: inference, facts: facts,
-            options: options, cache: cache.planning)
-        plan.mappingName = pair.mappingName
-        plan.steps = pair.steps
-        plan.notes += request.options.ways.compared(for: hashes.digest)
-        if pair.passesMappingsBy {
-            plan.notes.append(
-                "no given mapping is for this store's version: the mapping was inferred")
+            source: source.layout, destination: leg.layout, inference: leg.inference,
+            facts: facts, options: options, cache: cache.planning)
+        plan.mappingName = leg.mappingName
+        plan.steps = leg.steps
+        plan.leg = number
+        if number == 0 {
+            plan.notes += request.options.ways.compared(for: hashes.digest)
+            plan.intermediateRenames = request.options.intermediateRenames[hashes.digest]
+            if way.passesMappingsBy {
+                plan.notes.append(
+                    "no given mapping is for this store's version: the mapping was inferred")
+            }
         }
-        plan.intermediateRenames = request.options.intermediateRenames[hashes.digest]
         try InlinedDataCheck.check(plan, store: source)
         var planned = PlannedStore(
-            laidOut: try LaidOutPlan(plan, cache: cache.planning), source: source,
-            destination: destination, routes: routes)
+            laidOut: try LaidOutPlan(plan, cache: cache.planning), original: original,
+            source: source, destination: leg.destination, routes: routes)
         if countsLosses || options.losses.mayRefuse {
             planned.losses = try losses(of: planned, connection)
         }
@@ -267,7 +335,11 @@ package struct StorePreparation {
 
     /// The request's options with chunks that suit the store: those that wait for the merge are
     /// a part of it only, and slots that are done first find work.
-    private func options(for source: SourceStore) -> PlanOptions {
+    ///
+    /// `bytes`: of the original.
+    private func options(
+        for source: SourceStore, leg: Int, of way: ModelWay, bytes: Int64
+    ) -> PlanOptions {
         var options = request.options
         // A plan is of one version: what is known of others would only make it larger.
         options.newerVersions = NewerVersions()
@@ -276,6 +348,15 @@ package struct StorePreparation {
         options.intermediateRenames = IntermediateRenames()
         options.chunkBytes = min(
             options.chunkBytes, Self.chunkBytes(of: source.bytes, slots: slots))
+        guard way.legs.count > 1 else { return options }
+        if leg + 1 < way.legs.count {
+            // It is written in one go, by the thread that prepares the store.
+            options.strategy = .whole
+            options.partition = .auto
+        } else if options.strategy == nil {
+            // The store that was found decided who migrates it.
+            options.strategy = bytes <= PlanOptions.wholeLimit ? .whole : .partitioned
+        }
         return options
     }
 

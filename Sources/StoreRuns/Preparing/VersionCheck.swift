@@ -48,13 +48,15 @@ package struct VersionCheck: Hashable, Sendable {
             return
         }
         do throws(RunError) {
-            let (inference, losses) = try RunError.translating {
+            let (way, losses) = try RunError.translating {
                 try VersionCheck.planned(source, hashes, name, destination, options, cache)
             }
-            let reasons =
-                inference.earlier.flatMap { step in
+            let reasons = way.legs.flatMap { leg in
+                let title = way.legs.count > 1 ? "\(leg.title): " : ""
+                return leg.inference.earlier.flatMap { step in
                     step.requirements.map { "step \(step.name): \($0.condition)" }
-                } + inference.requirements.map(\.condition)
+                } + leg.inference.requirements.map { title + $0.condition }
+            }
             self.init(reasons.isEmpty ? .inferred : .data, reasons, losses)
         } catch {
             self.init(error)
@@ -86,21 +88,25 @@ package struct VersionCheck: Hashable, Sendable {
     private static func planned(
         _ source: Model, _ hashes: VersionHashes, _ name: String,
         _ destination: DestinationModel, _ options: PlanOptions, _ cache: MigrationCache
-    ) throws -> (Inference, [Loss.Subject]) {
+    ) throws -> (ModelWay, [Loss.Subject]) {
         let framework = FrameworkVersion.newestVerified
-        let pair = try ModelPair(
+        let way = try ModelWay(
             from: source, hashes: hashes, framework: framework, subject: "version \(name)",
             to: destination, isRewrite: false, options: options, cache: cache)
-        let unbroken = pair.inference.requirements.map { _ in StoreFacts.Breach(count: 0) }
-        let facts = StoreFacts(broken: unbroken)
-        let plan = try Planner.plan(
-            source: cache.stores.layout(of: source, framework: framework),
-            destination: pair.layout, inference: pair.inference, facts: facts, options: options,
-            cache: cache.planning)
-        let scope = try ValidationScope(
-            plan: plan, hashes: destination.hashes, stores: cache.stores,
-            cache: cache.validations)
-        return (pair.inference, scope.possibleLosses)
+        var before = try cache.stores.layout(of: source, framework: framework)
+        var losses: [Loss.Subject] = []
+        for leg in way.legs {
+            let unbroken = leg.inference.requirements.map { _ in StoreFacts.Breach(count: 0) }
+            let plan = try Planner.plan(
+                source: before, destination: leg.layout, inference: leg.inference,
+                facts: StoreFacts(broken: unbroken), options: options, cache: cache.planning)
+            let scope = try ValidationScope(
+                plan: plan, hashes: leg.destination.hashes, stores: cache.stores,
+                cache: cache.validations)
+            losses += scope.possibleLosses.filter { !losses.contains($0) }
+            before = leg.layout
+        }
+        return (way, losses)
     }
 }
 

@@ -28,6 +28,8 @@ package struct StoreResult: Hashable, Sendable, Codable {
     package var isInPlace: Bool
     package var from: Version
     package var to: Version
+    /// From the source to the destination, in their order.
+    package var steps: [PlanStep]
     package var strategy: Strategy
     /// Copy jobs.
     package var chunks: Int
@@ -60,23 +62,25 @@ extension StoreResult {
         store = planned.source.path
         self.output = output ?? planned.source.path
         isInPlace = output == nil
+        let metadata = planned.original.metadata
         from = Version(
-            plan.sourceModel, hashes: VersionHashes(read: planned.source.metadata.versionHashes),
-            framework: plan.sourceFramework)
+            planned.original.model, hashes: VersionHashes(read: metadata.versionHashes),
+            framework: metadata.framework)
         to = Version(
             plan.destinationModel, hashes: planned.destination.hashes, framework: plan.framework)
+        steps = planned.steps
         strategy = plan.strategy
         chunks = plan.chunks.count
         linkChunks = plan.linkChunks.count
-        sourceBytes = plan.resources.sourceBytes
+        sourceBytes = planned.resources.sourceBytes
         self.outputBytes = outputBytes
         self.seconds = seconds
         tables = plan.tables
-        changedURIs = plan.changedURIs
+        changedURIs = planned.changedURIs
         extras = plan.extras
-        notes = plan.notes
-        oddities = planned.source.oddities
-        self.validation = validation
+        notes = planned.notes
+        oddities = planned.original.oddities
+        self.validation = validation.after(planned.written)
         leftovers = []
         backup = nil
     }

@@ -60,11 +60,40 @@ package struct StorePaths: Sendable {
     package var newSnapshot: FilePath { snapshot.adding(suffix: "-new") }
     package var attempts: FilePath { folder.appending("attempts") }
 
+    /// The places of a store that is written on the way to the result: its file lies beside that.
+    ///
+    /// - Parameter leg: that gives it, from 1.
+    /// - Returns: the places.
+    func written(_ leg: Int) -> StorePaths {
+        // One is read while the next is written, so that two names are enough.
+        StorePaths(folder: folder, beside: building.adding(suffix: "_step-\(1 + leg % 2)"))
+    }
+
+    /// What was found of the stores that were written on the way.
+    var steps: FilePath { folder.appending("steps.json") }
+
+    /// Removes a store that was written on the way, if it is there.
+    ///
+    /// - Parameters:
+    ///   - leg: that gave it, from 1; nothing is removed for 0.
+    ///   - files: through which durable actions go.
+    /// - Throws: `DurableFileError`.
+    package func removeWritten(
+        _ leg: Int, _ files: DurableFileSystem
+    ) throws(DurableFileError) {
+        guard leg > 0 else { return }
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            let file = written(leg).building.adding(suffix: suffix)
+            if try FileStatus.ifPresentLink(file) != nil { try files.unlink(file) }
+        }
+    }
+
     /// Everything that there may be, with what SQLite makes beside databases.
     private var all: [FilePath] {
         // Those of an attempt lie in its folder.
         if building.parent == folder { return [folder] }
-        return [building, snapshot, newSnapshot].flatMap { file in
+        let written = [1, 2].map { self.written($0).building }
+        return ([building, snapshot, newSnapshot] + written).flatMap { file in
             ["", "-wal", "-shm", "-journal"].map { file.adding(suffix: $0) }
         } + [buildingSupport, Self.work(building), folder]
     }

@@ -32,7 +32,7 @@ extension StoreRun {
     private var preparation: StorePreparation {
         StorePreparation(
             store: found.path, request: context.request, places: places, files: context.files,
-            cache: context.cache, slots: slots, lock: lock)
+            cache: context.cache, slots: slots, lock: lock, policies: context.environment.policies)
     }
 
     /// Writes the plan that jobs go by from here on.
@@ -78,6 +78,9 @@ extension StoreRun {
         } catch {
             return .void("its plan is gone or damaged")
         }
+        if file.plan.leg > 0, try !hasWritten(before: file.plan) {
+            return .void("the store that an earlier step wrote is gone")
+        }
         let planned = try step(.prepare) { () throws(RunError) in
             if preparation.hasSnapshot {
                 let there = try RunError.translating { try FileStatus.ifPresent(places.snapshot) }
@@ -90,6 +93,14 @@ extension StoreRun {
             return .void("the source changed")
         }
         return .kept(planned)
+    }
+
+    /// Whether what a plan reads was written and is still there.
+    private func hasWritten(before plan: MigrationPlan) throws(RunError) -> Bool {
+        try RunError.translating {
+            try FileStatus.ifPresent(places.written(plan.leg).building) != nil
+                && FileStatus.ifPresent(places.steps) != nil
+        }
     }
 
     /// Makes the snapshot again of a store that has not changed.

@@ -91,7 +91,7 @@ package final class WholeStoreJobs: Sendable {
             throw .engine(.changed(store))
         }
         if let validation, !validation.isEqual {
-            throw RunError.validationFailed(validation).unlessChanged(planned.source)
+            throw RunError.validationFailed(validation).unlessChanged(planned.original)
         }
         return try deliver(job, attempt, built, output, places, steps)
     }
@@ -125,7 +125,7 @@ package final class WholeStoreJobs: Sendable {
                 store: store, request: request, places: places, files: files, cache: cache,
                 slots: 1,
                 // The coordinator checks them, too, where it validates.
-                checksPages: validates
+                checksPages: validates, policies: policies
             ).prepareConnected()
         }
         guard planned.plan.strategy == .whole else {
@@ -139,7 +139,7 @@ package final class WholeStoreJobs: Sendable {
             return Built(
                 planned: planned, validation: made.report, recordedSums: made.recordedSums)
         } catch {
-            throw ResultBuilder.named(error, planned.source.path).unlessChanged(planned.source)
+            throw ResultBuilder.named(error, planned.source.path).unlessChanged(planned.original)
         }
     }
 
@@ -150,11 +150,12 @@ package final class WholeStoreJobs: Sendable {
         let (planned, validation) = (built.planned, built.validation)
         return try RunError.translating {
             for route in planned.routes.values { try files.removeScratchTree(route) }
+            try places.removeWritten(planned.plan.leg, files)
             if validation == nil {
                 // The coordinator makes its own: two of them would lie there at a time.
                 try files.removeScratchTree(places.snapshot)
             }
-            let hasSnapshot = planned.source.isSnapshot && validation != nil
+            let hasSnapshot = planned.original.isSnapshot && validation != nil
             if job.limits.isDurable {
                 try files.syncFile(places.building)
                 if hasSnapshot { try files.syncFile(places.snapshot) }

@@ -1,0 +1,172 @@
+import CoreDataStore
+import DurableFiles
+import Foundation
+import GRDB
+import StoreForge
+import TestSupport
+import Testing
+
+@testable import CommandSupport
+@testable import RunCommands
+
+/// Chains with a step that needs what a version in between alone has.
+@Suite("Chains that write stores on the way") struct WrittenStepTests {
+    private let program = ProcessTests()
+
+    /// Three versions of notes: a text becomes a number that the second version requires, and the
+    /// third one does not; beside them tags, which go with the third.
+    private struct Bundle {
+        let folder: URL
+        let path: String
+        let mapping: String
+
+        init(_ folder: URL) throws {
+            self.folder = folder
+            path = folder.appendingPathComponent("M.xcdatamodeld").path
+            mapping = folder.appendingPathComponent("numbers.yaml").path
+            try version("M", number: "attributeType=\"String\" optional=\"YES\"")
+            try version("M 2", number: "attributeType=\"Integer 32\" optional=\"NO\"")
+            try version(
+                "M 3", number: "attributeType=\"Integer 32\" optional=\"YES\"", hasTags: false)
+            let current = ["_XCCurrentVersionName": "M 3.xcdatamodel"]
+            try PropertyListSerialization.data(
+                fromPropertyList: current, format: .xml, options: 0
+            ).write(to: URL(fileURLWithPath: path).appendingPathComponent(".xccurrentversion"))
+            try Data(
+                """
+                godwit-mapping: 1
+                entities:
+                  - entity: Note
+                    attributes:
+                      n: CONVERT($source.n, 'integer32')
+                """.utf8
+            ).write(to: URL(fileURLWithPath: mapping))
+        }
+
+        private func version(_ name: String, number: String, hasTags: Bool = true) throws {
+            let place = URL(fileURLWithPath: path).appendingPathComponent("\(name).xcdatamodel")
+            try FileManager.default.createDirectory(
+                at: place, withIntermediateDirectories: true)
+            let tags = """
+                <entity name="Tag" representedClassName="Tag" syncable="YES">
+                <attribute name="name" optional="YES" attributeType="String"/></entity>
+                """
+            try Data(
+                """
+                <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+                <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+                <entity name="Note" representedClassName="Note" syncable="YES">
+                <attribute name="n" \(number)/>
+                <attribute name="title" optional="YES" attributeType="String"/>
+                <relationship name="next" optional="YES" maxCount="1" deletionRule="Nullify"
+                destinationEntity="Note" inverseName="previous" inverseEntity="Note"/>
+                <relationship name="previous" optional="YES" maxCount="1" deletionRule="Nullify"
+                destinationEntity="Note" inverseName="next" inverseEntity="Note"/>
+                </entity>\(hasTags ? tags : "")</model>
+                """.utf8
+            ).write(to: place.appendingPathComponent("contents"))
+        }
+
+        func makeStore(_ name: String, notes: Int, seed: UInt64 = 1) throws -> String {
+            let model = try ModelArgument("\(path):M").load(scratch: FilePath(folder.path)).model
+            let store = folder.appendingPathComponent(name).path
+            var recipe = ForgeRecipe(model: model, seed: seed)
+            recipe.rows = ["Note": notes, "Tag": 7]
+            _ = try Forge(recipe).write(to: FilePath(store))
+            try write(name, "UPDATE ZNOTE SET ZN = Z_PK % 97")
+            return store
+        }
+
+        func write(_ name: String, _ sql: String) throws {
+            try DatabaseQueue(path: folder.appendingPathComponent(name).path).write {
+                try $0.execute(sql: sql)
+            }
+        }
+
+        func rows(_ name: String) throws -> [[DatabaseValue]] {
+            try DatabaseQueue(path: folder.appendingPathComponent(name).path).read {
+                try Row.fetchAll(
+                    $0, sql: "SELECT Z_PK, ZN, ZTITLE, ZNEXT, ZPREVIOUS FROM ZNOTE ORDER BY Z_PK"
+                ).map { Array($0.databaseValues) }
+            }
+        }
+
+        var way: [String] { ["--to", path, "--via", "M 2", "--mapping", mapping] }
+    }
+
+    private static let modes: [[String]] = [
+        ["--in-process"], ["--workers", "2"],
+        ["--in-process", "--strategy", "partitioned", "--chunk-bytes", "65536"],
+        ["--workers", "2", "--strategy", "partitioned", "--partition", "entity"],
+    ]
+
+    @Test("the result is that of one step after the other", arguments: modes)
+    func equal(mode: [String]) throws {
+        try withTemporaryFolder { folder in
+            let bundle = try Bundle(folder)
+            let store = try bundle.makeStore("a.sqlite", notes: 900)
+            let before = try Data(contentsOf: URL(fileURLWithPath: store))
+            for (from, to, output) in [
+                ("a.sqlite", "\(bundle.path):M 2", "one"), ("one/a.sqlite", bundle.path, "two"),
+            ] {
+                let step = try program.run(
+                    ["migrate", from, "--to", to, "--output", output, "--mapping", bundle.mapping],
+                    in: folder)
+                try #require(step.status == 0, "\(step.log)")
+            }
+            let ended = try program.run(
+                ["migrate", "a.sqlite", "--output", "out"] + bundle.way + mode, in: folder)
+            try #require(ended.status == 0, "\(ended.log)")
+            #expect(try bundle.rows("out/a.sqlite") == bundle.rows("two/a.sqlite"))
+            #expect(try bundle.rows("out/a.sqlite").count == 900)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == before)
+            let left = try FileManager.default.contentsOfDirectory(
+                atPath: folder.appendingPathComponent("out").path)
+            #expect(left.sorted() == [".godwit", "a.sqlite"])
+            let report = try String(
+                contentsOf: folder.appendingPathComponent("out/.godwit/runs/r1/report.json"),
+                encoding: .utf8)
+            #expect(report.contains("\"writtenSteps\""), "\(report)")
+            #expect(report.contains("\"Tag\""), "the loss of the last step: \(report)")
+            let verified = try program.run(
+                ["verify", "a.sqlite", "out/a.sqlite"] + bundle.way, in: folder)
+            #expect(verified.status == 0, "\(verified.output)\(verified.log)")
+        }
+    }
+
+    @Test("plan names the store that is written, and why")
+    func planned() throws {
+        try withTemporaryFolder { folder in
+            let bundle = try Bundle(folder)
+            _ = try bundle.makeStore("a.sqlite", notes: 30)
+            let plan = try program.run(["plan", "a.sqlite"] + bundle.way, in: folder)
+            #expect(plan.status == 0, "\(plan.log)")
+            #expect(plan.output.contains("through    M 2; writes a store of M 2"))
+            #expect(plan.output.contains("a store of M 2 is written on the way: step M 2 → M 3"))
+            #expect(plan.output.contains("Tag: 7 objects"), "\(plan.output)")
+            let checked = try program.run(
+                ["model", "check", "\(bundle.path):M", bundle.path, "--via", "M 2"]
+                    + ["--mapping", bundle.mapping], in: folder)
+            #expect(checked.status == 0)
+            #expect(checked.output.contains("- Tag"), "\(checked.output)")
+        }
+    }
+
+    @Test("a step that fails names itself, and the store can be replayed")
+    func failed() throws {
+        try withTemporaryFolder { folder in
+            let bundle = try Bundle(folder)
+            _ = try bundle.makeStore("a.sqlite", notes: 30)
+            try bundle.write("a.sqlite", "UPDATE ZNOTE SET ZN = NULL WHERE Z_PK = 17")
+            let arguments = ["migrate", "a.sqlite", "--in-process"] + bundle.way
+            let failed = try program.run(arguments, in: folder)
+            #expect(failed.status != 0)
+            #expect(failed.log.contains("step M → M 2: "), "\(failed.log)")
+            #expect(failed.log.contains("/Note/p17"), "\(failed.log)")
+            try bundle.write("a.sqlite", "UPDATE ZNOTE SET ZN = 5 WHERE Z_PK = 17")
+            let replayed = try program.run(["replay", "--state", ".godwit"], in: folder)
+            #expect(replayed.status == 0, "\(replayed.log)")
+            #expect(try bundle.rows("a.sqlite").count == 30)
+        }
+    }
+}
