@@ -1,7 +1,15 @@
+import CoreDataStore
+import GRDB
+import Godwit
+import Jobs
 import ManagedObjectModel
 import MappingFiles
 import MappingModel
 import MigrationPlanning
+import MigrationValidation
+import StoreForge
+import StoreRuns
+import TestSupport
 import Testing
 
 /// Mapping files for the steps of a chain.
@@ -82,5 +90,66 @@ import Testing
             return
         }
         #expect(text.contains("step 1 → 2 has no mapping"))
+    }
+
+    private func ways(through model: Model) -> VersionWays {
+        VersionWays(
+            [
+                VersionWays.Version(
+                    name: "2", model: model, hashes: VersionHashes(model).entities)
+            ], otherwise: [0])
+    }
+
+    /// The version after the one that a policy gives, or before the one that it takes.
+    private func changed(_ model: Model) throws -> Model {
+        try Model(
+            entities: model.numberedEntities.map { entity in
+                guard entity.name == "Note" else { return entity }
+                var entity = entity
+                entity.attributes.append(Attribute(name: "zone", type: .string))
+                return entity
+            })
+    }
+
+    @Test("a policy in the last step reads the store that was written before it")
+    func policyAtTheEnd() throws {
+        var first: [[DatabaseValue]]?
+        for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
+            try StoreLab.run { lab in
+                var recipe = ForgeRecipe(model: try changed(PolicyLab.source()), seed: 3)
+                recipe.rows = ["Note": 200, "Person": 9]
+                try lab.forge(recipe)
+                try lab.damage("UPDATE ZNOTE SET ZSCORE = Z_PK % 50, ZTAG = 'tag ' || Z_PK % 7")
+                var options = try PolicyLab.options(strategy)
+                options.ways = ways(through: try PolicyLab.source())
+                let outcome = try lab.migrate(
+                    to: .model(DestinationModel(model: PolicyLab.destination())),
+                    options: options, policies: [NotePolicy.self])
+                #expect(outcome.result.steps.map { $0.reasonToWrite != nil } == [true, false])
+                #expect(outcome.validation.losses.map(\.subject.name).contains("Note.zone"))
+                let rows = try PolicyLab.rows(lab)
+                #expect(rows.count > 200)
+                if let first { #expect(rows == first) }
+                first = first ?? rows
+            }
+        }
+    }
+
+    @Test("a policy before other steps is refused, because they need its store")
+    func policyInBetween() throws {
+        try StoreLab.run { lab in
+            try PolicyLab.forge(lab)
+            var options = try PolicyLab.options(.whole)
+            options.ways = ways(through: try PolicyLab.destination())
+            let error = #expect(throws: RunError.self) {
+                try lab.migrate(
+                    to: .model(DestinationModel(model: changed(PolicyLab.destination()))),
+                    options: options, policies: [NotePolicy.self])
+            }
+            #expect(error?.cause == .noMapping)
+            let text = error?.description ?? ""
+            #expect(text.contains("runs migration policy NotePolicy"), "\(text)")
+            try lab.expectNothingLeft()
+        }
     }
 }

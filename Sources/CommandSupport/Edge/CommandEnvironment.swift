@@ -14,7 +14,7 @@ package enum CommandEnvironment {
             identifier: { String(UUID().uuidString.lowercased().prefix(13)) },
             wait: { _ = silence.receive(within: .seconds($0)) },
             reportLateClient: { Console.log("warning: \($0.description)") },
-            warn: { Console.log("warning: \($0)") }, policies: CarriedPolicies.all)
+            warn: { Console.log("warning: \($0)") })
     }
 
     /// Milliseconds since 1970, by the machine's clock.

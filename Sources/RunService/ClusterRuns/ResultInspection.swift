@@ -112,7 +112,7 @@ struct ResultInspection {
             }
             let prepared = try StorePreparation(
                 store: store, request: shared.context.request, places: places, files: files,
-                cache: cache, slots: 1, policies: shared.context.environment.policies
+                cache: cache, slots: 1
             ).prepareConnected()
             guard prepared.planned.plan.strategy == .whole else {
                 throw .engine(.wrongPlan("\(store) is to be cut into chunks"))

@@ -68,17 +68,20 @@ struct ModelWay {
             return
         }
         let start = MappedWay.End(
-            name: options.versionNames[hashes.digest] ?? "of the store", model: source,
+            name: options.versionNames[hashes.digest] ?? String(hashes.digest.prefix(8)),
+            model: source,
             hashes: hashes)
         let way = try MappedWay(
             from: start,
             to: MappedWay.End(
-                name: options.versionNames[destination.hashes.digest] ?? "the destination",
+                name: options.versionNames[destination.hashes.digest]
+                    ?? String(destination.hashes.digest.prefix(8)),
                 model: destination.model, hashes: destination.hashes),
             options: options, cache: cache.planning)
         try Self.refuseStrangers(
             source, way, subject: subject, ending: ending,
             renames: options.intermediateRenames[hashes.digest])
+        try Self.refusePolicies(way, from: start.name)
         var before = start.name
         legs = try way.legs.enumerated().map { place, leg in
             let isLast = place + 1 == way.legs.count
@@ -92,6 +95,21 @@ struct ModelWay {
         passesMappingsBy =
             !options.mappings.isEmpty && legs.allSatisfy { $0.mappingName == nil }
             && hashes.entities != destination.hashes.entities
+    }
+
+    /// Refuses policies in a leg that gives a store on the way: the process that prepares a store
+    /// runs no code of an app.
+    private static func refusePolicies(_ way: MappedWay, from source: String) throws {
+        var before = source
+        for leg in way.legs.dropLast() {
+            let policies = leg.inference.mapping.entityMappings.compactMap(\.policy?.className)
+            if let policy = policies.first {
+                throw EngineError.noMapping(
+                    "step \(before) → \(leg.destination.name) runs migration policy \(policy), and "
+                        + "other steps follow. Migrate to \(leg.destination.name) first")
+            }
+            before = leg.destination.name
+        }
     }
 
     /// Refuses two models that have nothing in common; of a chain, each step has something.

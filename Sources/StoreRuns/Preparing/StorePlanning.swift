@@ -1,26 +1,20 @@
 import CoreDataStore
 package import DurableFiles
 import Jobs
-package import MigrationEngine
+import MigrationEngine
 import StoreLocks
 
 /// Plans one store without beginning a run.
 package struct StorePlanning: Sendable {
     private let request: MigrationRequest
     private let files: DurableFileSystem
-    private let policies: PolicyLibrary
 
     /// - Parameters:
     ///   - request: what would be done.
     ///   - files: through which durable actions go.
-    ///   - policies: the migration policies of this process.
-    package init(
-        _ request: MigrationRequest, files: DurableFileSystem = DurableFileSystem(),
-        policies: PolicyLibrary = PolicyLibrary()
-    ) {
+    package init(_ request: MigrationRequest, files: DurableFileSystem = DurableFileSystem()) {
         self.request = request
         self.files = files
-        self.policies = policies
     }
 
     private var runRequest: RunRequest {
@@ -51,7 +45,7 @@ package struct StorePlanning: Sendable {
         do throws(RunError) {
             var preparation = StorePreparation(
                 store: request.store, request: runRequest, places: places, files: files,
-                cache: request.cache, slots: request.slots, policies: policies)
+                cache: request.cache, slots: request.slots)
             preparation.countsLosses = true
             result = .success(try preparation.prepare())
         } catch {

@@ -52,7 +52,7 @@ extension StorePreparation {
         try self.places.removeWritten(leg, files)
         let builder = ResultBuilder(
             places: places, files: files, cache: cache, slots: slots, isInPlace: true,
-            steps: StoreSteps(clock: { 0 }), policies: policies)
+            steps: StoreSteps(clock: { 0 }))
         let (report, _) = try builder.buildWhole(
             planned, isInline(planned.source) ? connection : nil, validates: true)
         try connection.close()

@@ -1,5 +1,4 @@
 package import DurableFiles
-package import MigrationEngine
 
 /// What a run gets from outside: files, clocks, waiting.
 package struct RunEnvironment: Sendable {
@@ -17,8 +16,6 @@ package struct RunEnvironment: Sendable {
     package var wait: @Sendable (Double) -> Void
     /// Told what no store's result or failure says, in words for people.
     package let warn: @Sendable (String) -> Void
-    /// The migration policies of this process.
-    package let policies: PolicyLibrary
     /// Keeps the files that lost their stores' names; a command that swaps finishes it.
     package let replaced: ReplacedFileWatch
 
@@ -29,8 +26,7 @@ package struct RunEnvironment: Sendable {
         identifier: @escaping @Sendable () -> String = { "" },
         wait: @escaping @Sendable (Double) -> Void = { _ in },
         reportLateClient: @escaping @Sendable (LateClient) -> Void = { _ in },
-        warn: @escaping @Sendable (String) -> Void = { _ in },
-        policies: PolicyLibrary = PolicyLibrary()
+        warn: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.files = files
         self.clock = clock
@@ -39,7 +35,6 @@ package struct RunEnvironment: Sendable {
         self.identifier = identifier
         self.wait = wait
         self.warn = warn
-        self.policies = policies
         replaced = ReplacedFileWatch(files: files, report: reportLateClient)
     }
 

@@ -32,7 +32,7 @@ extension StoreRun {
     private var preparation: StorePreparation {
         StorePreparation(
             store: found.path, request: context.request, places: places, files: context.files,
-            cache: context.cache, slots: slots, lock: lock, policies: context.environment.policies)
+            cache: context.cache, slots: slots, lock: lock)
     }
 
     /// Writes the plan that jobs go by from here on.

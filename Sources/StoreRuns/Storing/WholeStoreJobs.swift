@@ -125,7 +125,7 @@ package final class WholeStoreJobs: Sendable {
                 store: store, request: request, places: places, files: files, cache: cache,
                 slots: 1,
                 // The coordinator checks them, too, where it validates.
-                checksPages: validates, policies: policies
+                checksPages: validates
             ).prepareConnected()
         }
         guard planned.plan.strategy == .whole else {
