@@ -163,8 +163,10 @@ extension Validator {
         let new = faults.compactMap { fault, count in
             count.new > 0 ? CountedFault(fault: fault, count: count.new) : nil
         }
-        let inherited = faults.compactMap { fault, count in
-            count.inherited > 0 ? CountedFault(fault: fault, count: count.inherited) : nil
+        let inherited = faults.compactMap { fault, count -> CountedFault? in
+            // What no property shows is not carried over, and would go unseen.
+            let number = fault.kind == .stray ? count.source : count.inherited
+            return number > 0 ? CountedFault(fault: fault, count: number) : nil
         }
         let isEqual =
             unequal.isEmpty && new.isEmpty && whole.findings.values.allSatisfy(\.isEmpty)

@@ -17,7 +17,8 @@ struct ConstraintCheck {
     func surplus() -> [String] {
         var found: [String] = []
         let tables = layout.tables.map { ($0.name, $0.constraints.count) }
-        for (table, constraints) in tables + layout.joinTables.map({ ($0.name, 0) }) {
+        let system = ["Z_METADATA", "Z_MODELCACHE", "Z_PRIMARYKEY"].map { ($0, 0) }
+        for (table, constraints) in tables + layout.joinTables.map({ ($0.name, 0) }) + system {
             guard let sql = schema.object(.table, table)?.sql else { continue }
             let words = Self.bareWords(sql)
             let surplus = Set(words).intersection(Self.rules).sorted()

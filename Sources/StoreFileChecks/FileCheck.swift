@@ -66,16 +66,20 @@ package struct FileCheck {
         let schema = try file.schema()
         var found: [String] = []
         for table in layout.tables {
-            let leading = ["Z_PK", "Z_ENT", "Z_OPT"].map { ($0, ColumnType.integer) }
+            let leading = ["Z_PK", "Z_ENT", "Z_OPT"].map { ($0, ColumnType.integer.rawValue) }
             compare(
-                table.name, leading + table.columns.map { ($0.name, $0.type) }, schema, &found)
+                table.name, leading + table.columns.map { ($0.name, $0.type.rawValue) }, schema,
+                &found)
         }
         for join in layout.joinTables {
-            compare(join.name, join.columnNames.map { ($0, ColumnType.integer) }, schema, &found)
+            compare(
+                join.name, join.columnNames.map { ($0, ColumnType.integer.rawValue) }, schema,
+                &found)
         }
-        var system = ["Z_PRIMARYKEY", "Z_METADATA"]
-        if layout.framework.hasModelCache { system.append("Z_MODELCACHE") }
-        for name in system where !schema.hasTable(name) { found.append("no table \(name)") }
+        for (name, columns) in Self.systemTables
+        where name != "Z_MODELCACHE" || layout.framework.hasModelCache || schema.hasTable(name) {
+            compare(name, columns, schema, &found)
+        }
         found += try file.surplus().rules
         try compareIndexes(&found)
         for tree in layout.rTrees where schema.object(.table, tree.name)?.isRTree != true {
@@ -95,8 +99,25 @@ package struct FileCheck {
         return found
     }
 
+    /// The columns of Core Data's own tables with their declared types, the same in every store
+    /// that is known.
+    private static let systemTables = [
+        (
+            "Z_METADATA",
+            [("Z_VERSION", "INTEGER"), ("Z_UUID", "VARCHAR(255)"), ("Z_PLIST", "BLOB")]
+        ),
+        ("Z_MODELCACHE", [("Z_CONTENT", "BLOB")]),
+        (
+            "Z_PRIMARYKEY",
+            [
+                ("Z_ENT", "INTEGER"), ("Z_NAME", "VARCHAR"), ("Z_SUPER", "INTEGER"),
+                ("Z_MAX", "INTEGER"),
+            ]
+        ),
+    ]
+
     private func compare(
-        _ table: String, _ wanted: [(name: String, type: ColumnType)], _ schema: StoreSchema,
+        _ table: String, _ wanted: [(name: String, type: String)], _ schema: StoreSchema,
         _ found: inout [String]
     ) {
         guard let columns = schema.columns[table] else {
@@ -104,7 +125,7 @@ package struct FileCheck {
             return
         }
         let types = Dictionary(columns.map { ($0.name, $0.type) }, uniquingKeysWith: { a, _ in a })
-        for (name, type) in wanted where types[name] != type.rawValue {
+        for (name, type) in wanted where types[name] != type {
             found.append(
                 types[name] == nil
                     ? "no column \(table).\(name)" : "type of column \(table).\(name)")

@@ -37,9 +37,9 @@ package enum SwapError: StoreAccessError, Sendable {
         case .store(let error): error.cause
         case .file(let error): error.cause
         case .sourceChanged, .storeChangedSinceSwap: .sourceChanged
-        case .severalHardLinks, .swapRefused, .clientsHidden: .swapRefused
+        case .severalHardLinks, .swapRefused, .clientsHidden, .swapOutcomeUnknown: .swapRefused
         case .storeBusy: .locked
-        case .internalError, .swapOutcomeUnknown: .bug
+        case .internalError: .bug
         }
     }
 }

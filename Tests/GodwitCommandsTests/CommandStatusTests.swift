@@ -47,7 +47,7 @@ import ZeroMQ
         (.swap(.severalHardLinks(store: "s", links: 2)), .usage),
         (.swap(.swapRefused(store: "s", reason: "r")), .usage),
         (.swap(.storeChangedSinceSwap(store: "s")), .usage),
-        (.swap(.swapOutcomeUnknown(store: "s", reason: "r")), .bug),
+        (.swap(.swapOutcomeUnknown(store: "s", reason: "r")), .usage),
         (.swap(.internalError("r")), .bug),
         (.file(.system(.write, "f", number: 28)), .inputOutput),
         (.file(.overLimit("f", limit: 1)), .inputOutput),

@@ -95,8 +95,10 @@ extension CommandStatus {
         case .store(let error): self.init(error)
         case .file(let error): self.init(error)
         case .sourceChanged, .storeBusy: self = .canBeRepeated
-        case .severalHardLinks, .swapRefused, .clientsHidden, .storeChangedSinceSwap: self = .usage
-        case .internalError, .swapOutcomeUnknown: self = .bug
+        case .severalHardLinks, .swapRefused, .clientsHidden, .storeChangedSinceSwap,
+            .swapOutcomeUnknown:
+            self = .usage
+        case .internalError: self = .bug
         }
     }
 

@@ -32,6 +32,8 @@ package struct PrimaryKeys: Hashable, Sendable, Codable {
 
     /// The first number that history and CloudKit reserve for themselves.
     package static let firstReserved: Int64 = 16_000
+    /// The numbers of persistent history's tables.
+    private static let history: ClosedRange<Int64> = 16_001...16_003
     /// Keys from here on are refused: nothing can be put above them safely.
     package static let keyLimit: Int64 = 1 << 62
 
@@ -39,6 +41,8 @@ package struct PrimaryKeys: Hashable, Sendable, Codable {
     package var entities: [Row] { rows.filter { $0.number < PrimaryKeys.firstReserved } }
     /// Rows of persistent history (16001 … 16003).
     package var reserved: [Row] { rows.filter { $0.number >= PrimaryKeys.firstReserved } }
+    /// Rows that stand for neither an entity nor persistent history.
+    var unexplained: [Row] { reserved.filter { !PrimaryKeys.history.contains($0.number) } }
 
     /// The row of a number; nil where there is none.
     package func row(number: Int64) -> Row? { rows.first { $0.number == number } }

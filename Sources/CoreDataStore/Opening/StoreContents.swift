@@ -27,23 +27,37 @@ struct StoreContents {
         let stale = try LayoutCheck(schema: schema, primaryKeys: primaryKeys, layout: layout)
             .verify(path: connection.path)
         oddities += stale
+        oddities += primaryKeys.unexplained.map {
+            "row \($0.number) of Z_PRIMARYKEY is none of Core Data's: it is not carried over"
+        }
         return StoreContents(
             schema: schema, primaryKeys: primaryKeys, metadata: metadata, model: model,
             modelCache: given == nil ? cache : nil, layout: layout, oddities: oddities)
     }
 
+    /// The columns of Core Data's own tables, the same in every store that is known.
+    private static let systemColumns = [
+        ("Z_METADATA", ["Z_VERSION", "Z_UUID", "Z_PLIST"]), ("Z_MODELCACHE", ["Z_CONTENT"]),
+        ("Z_PRIMARYKEY", ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"]),
+    ]
+
     private static func checkSystemTables(
         _ schema: StoreSchema, path: String
     ) throws(StoreError) {
-        let needed = [
-            "Z_PRIMARYKEY": ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"],
-            "Z_METADATA": ["Z_VERSION", "Z_UUID", "Z_PLIST"],
-        ]
-        for (table, columns) in needed.sorted(by: { $0.key < $1.key }) {
-            guard let found = schema.columns[table]?.map(\.name), Set(columns).isSubset(of: found)
-            else {
+        for (table, columns) in systemColumns {
+            guard let found = schema.columns[table]?.map(\.name) else {
+                if table == "Z_MODELCACHE" { continue }
                 throw .notAStore(
                     path: path, reason: "it is an SQLite database without \(table)")
+            }
+            guard Set(columns).isSubset(of: found) else {
+                throw .notAStore(
+                    path: path, reason: "it is an SQLite database without \(table)")
+            }
+            // The result would not have what stands there.
+            if let surplus = found.first(where: { !columns.contains($0) }) {
+                throw .layoutDiffers(
+                    path: path, reason: "column \(table).\(surplus) is none of Core Data's")
             }
         }
         if let mirrored = schema.objects.first(where: { $0.name.hasPrefix("ANSCK") }) {
@@ -60,7 +74,11 @@ struct StoreContents {
         guard schema.hasTable("Z_MODELCACHE") else { return nil }
         let statement = try connection.prepare("SELECT Z_CONTENT FROM Z_MODELCACHE")
         guard try statement.step() else { return nil }
-        return statement.blob(0)
+        let content = statement.blob(0)
+        guard try !statement.step() else {
+            throw .notAStore(path: connection.path, reason: "Z_MODELCACHE has several rows")
+        }
+        return content
     }
 
     /// The model whose hashes are those of the metadata: the given one, else the cached one.

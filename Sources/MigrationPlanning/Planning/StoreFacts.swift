@@ -95,4 +95,11 @@ package struct RouteProfile: Hashable, Sendable, Codable {
     package var rows: Int64
     /// Rows whose UUID is missing or cannot be read.
     package var remainder: Int64
+
+    /// What people should know of an attribute that hardly routes anything.
+    var remainderNote: String? {
+        guard remainder > 0, remainder > rows / 9 else { return nil }
+        return "\(plan.attribute): \(remainder) of \(rows + remainder) values are no UUIDs. Their "
+            + "rows are cut by key"
+    }
 }

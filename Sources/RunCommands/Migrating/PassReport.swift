@@ -85,7 +85,7 @@ struct PassReport: Hashable, Sendable, Codable {
             + mapping.relationships.compactMap { relationship in
                 mapping.policy?.sets.contains(relationship.destination) == true
                     ? Property(name: relationship.destination, value: nil, maker: .policy)
-                    : Self.property(relationship, from: source, in: plan)
+                    : Self.property(relationship, from: source, to: destination, in: plan)
             }
     }
 
@@ -116,7 +116,8 @@ struct PassReport: Hashable, Sendable, Codable {
     }
 
     private static func property(
-        _ relationship: RelationshipMapping, from entity: String, in plan: MigrationPlan
+        _ relationship: RelationshipMapping, from entity: String, to destination: String,
+        in plan: MigrationPlan
     ) -> Property? {
         let name = relationship.destination
         let made = relationship.mapping.map { ", made by \($0)" } ?? ""
@@ -127,7 +128,11 @@ struct PassReport: Hashable, Sendable, Codable {
         }
         guard let source = relationship.source,
             let owner = plan.sourceModel.relationship(source, of: entity)?.owner
-        else { return Property(name: name, value: nil, maker: .row) }
+        else {
+            let inverse = setInverse(of: name, destination, in: plan)
+            return Property(
+                name: name, value: inverse.map { "its inverse \($0)" }, maker: .row)
+        }
         let relation = "\(owner.name).\(source)"
         var maker = Maker.row
         if plan.joins.contains(where: { $0.feeds.contains { $0.relation.name == relation } }) {
@@ -140,6 +145,24 @@ struct PassReport: Hashable, Sendable, Codable {
 }
 
 extension PassReport {
+    /// The other side of a relationship that has no links of its own, where that side has some.
+    private static func setInverse(
+        of name: String, _ entity: String, in plan: MigrationPlan
+    ) -> String? {
+        guard let found = plan.destinationModel.relationship(name, of: entity),
+            let inverse = found.relationship.inverse
+        else { return nil }
+        let isSet = plan.mapping.entityMappings.contains { mapping in
+            guard let owner = mapping.destination,
+                plan.destinationModel.relationship(inverse, of: owner)?.relationship.inverse == name
+            else { return false }
+            return mapping.relationships.contains {
+                $0.destination == inverse && ($0.source != nil || $0.path != nil)
+            }
+        }
+        return isSet ? "\(found.relationship.destination).\(inverse)" : nil
+    }
+
     /// The entity mapping for a terminal: a line, and one for each property.
     var lines: [String] {
         let taken =

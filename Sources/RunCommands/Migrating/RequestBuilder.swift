@@ -62,7 +62,8 @@ struct RequestBuilder {
             versionNames = loaded.versionNames()
             options.versionNames = VersionNames(versionNames ?? [:])
             options.ways = try ViaOption.ways(
-                arguments.models.via.text, to: loaded, options)
+                arguments.models.via.text, to: loaded, options,
+                allowsOlder: arguments.engine.allowOlder)
         }
         self.options = options
     }

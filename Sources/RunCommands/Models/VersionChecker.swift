@@ -28,7 +28,8 @@ struct VersionChecker {
         options.intermediateRenames = renames
         options.mappings = rules.mappings
         options.versionNames = VersionNames(target.versionNames() ?? [:])
-        options.ways = try ViaOption.ways(rules.via, to: target, options)
+        options.ways = try ViaOption.ways(
+            rules.via, to: target, options, allowsOlder: rules.allowsOlder)
         self.options = options
         self.rules = rules
     }

@@ -22,10 +22,11 @@ struct ViaOption: ParsableArguments {
     ///   - text: the option; nil goes from mapping file to mapping file.
     ///   - target: the destination.
     ///   - options: with the mapping files and policies of the steps.
+    ///   - allowsOlder: whether a step may lead to an older version.
     /// - Returns: straight ways where nothing leads through another version.
     /// - Throws: `CommandFailure` with status 64 for versions that the bundle does not have.
     static func ways(
-        _ text: String?, to target: LoadedModel, _ options: PlanOptions
+        _ text: String?, to target: LoadedModel, _ options: PlanOptions, allowsOlder: Bool = true
     ) throws(CommandFailure) -> VersionWays {
         guard let text else {
             guard let reader = target.reader, !options.mappings.isEmpty else {
@@ -49,6 +50,12 @@ struct ViaOption: ParsableArguments {
         }
         guard !names.contains(reader.bundle.chosen) else {
             throw .usage("--via: \(reader.bundle.chosen) is the destination itself")
+        }
+        let inOrder = known.filter(names.contains)
+        guard allowsOlder || names == inOrder else {
+            throw .usage(
+                "--via: a step would lead to an older version. The bundle's order is "
+                    + inOrder.joined(separator: ",") + "; --allow-older takes yours")
         }
         return try CommandFailure.translating { try bundle.directed(names) }
     }

@@ -28,6 +28,13 @@ final class ImportedStore {
         path = source.path
         let name = source.path.description
         if let destination { try Self.check(source, destination) }
+        let links = try FileStatus(of: source.path).links
+        guard links == 1 else {
+            throw ImportError.refused(
+                store: name,
+                reason: "it has \(links) names (hard links), and an import through one would "
+                    + "change all of them")
+        }
         guard !source.hasHistory else {
             throw ImportError.refused(
                 store: name,
