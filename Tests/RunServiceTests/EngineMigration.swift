@@ -74,7 +74,7 @@ struct EngineMigration {
             observe(.prepare)
             let (planned, connection) = try StorePreparation(
                 store: store, request: runRequest, places: places, files: files,
-                cache: request.cache, slots: request.slots
+                cache: request.cache, slots: request.slots, steps: .written(policies)
             ).prepareConnected()
             return try migrate(planned, connection, places)
         } catch {

@@ -143,4 +143,107 @@ import Testing
             #expect(FileManager.default.fileExists(atPath: lab.output.path))
         }
     }
+
+    // MARK: - Chains
+
+    /// A bundle of three versions: the policy leads to the second one, the third has a zone.
+    private func makeBundle(_ lab: StoreLab) throws -> String {
+        let bundle = lab.folder.appendingPathComponent("M.xcdatamodeld")
+        for (name, attributes) in [
+            ("1", ["tag"]), ("2", ["summary", "tag"]), ("3", ["summary", "zone"]),
+        ] {
+            let folder = bundle.appendingPathComponent("M \(name).xcdatamodel")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let lines = attributes.map {
+                "<attribute name=\"\($0)\" optional=\"YES\" attributeType=\"String\"/>"
+            }
+            try Data(
+                """
+                <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+                <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+                <entity name="Note" representedClassName="Note" syncable="YES">
+                \(lines.joined())</entity></model>
+                """.utf8
+            ).write(to: folder.appendingPathComponent("contents"))
+        }
+        try PropertyListSerialization.data(
+            fromPropertyList: ["_XCCurrentVersionName": "M 3.xcdatamodel"], format: .xml,
+            options: 0
+        ).write(to: bundle.appendingPathComponent(".xccurrentversion"))
+        try Self.mapping.write(
+            to: lab.folder.appendingPathComponent("m.yaml"), atomically: true, encoding: .utf8)
+        var recipe = ForgeRecipe(
+            model: try Model(entities: [
+                Entity(name: "Note", attributes: [Attribute(name: "tag", type: .string)])
+            ]), seed: 5)
+        recipe.rows = ["Note": 200]
+        try lab.forge(recipe)
+        try lab.damage("UPDATE ZNOTE SET ZTAG = 'fine'")
+        return bundle.path
+    }
+
+    private func way(_ lab: StoreLab, _ bundle: String) -> [String] {
+        [
+            lab.store.path, "--to", bundle, "--via", "M 2", "--mapping",
+            lab.folder.appendingPathComponent("m.yaml").path, "--output", lab.results.path,
+        ]
+    }
+
+    private func expectAllFine(_ lab: StoreLab) throws {
+        let count = try lab.raw(lab.output) {
+            try Int.fetchOne(
+                $0,
+                sql: "SELECT count(*) FROM ZNOTE WHERE ZSUMMARY = 'fine' AND ZZONE IS NULL")
+        }
+        #expect(count == 200)
+    }
+
+    @Test(
+        "a policy before other steps runs in a slot, of small and large stores",
+        arguments: [
+            ["--workers", "2"], ["--in-process"],
+            ["--workers", "2", "--strategy", "partitioned"], ["--workers", "1", "--trust-workers"],
+        ])
+    func policyOnTheWay(options: [String]) throws {
+        try StoreLab.run { lab in
+            let bundle = try makeBundle(lab)
+            let ended = try run(Self.carrier, ["migrate"] + way(lab, bundle) + options)
+            try #require(ended.status == 0, "\(ended.output)")
+            try expectAllFine(lab)
+            let names = try FileManager.default.contentsOfDirectory(atPath: lab.results.path)
+            #expect(names.sorted() == [".godwit", lab.output.lastPathComponent].sorted())
+        }
+    }
+
+    @Test("the coordinator checks the stores on the way, whose policies it does not carry")
+    func policyOnTheWayElsewhere() throws {
+        try StoreLab.run { lab in
+            let bundle = try makeBundle(lab)
+            let ended = try run(
+                Self.plain,
+                ["migrate"] + way(lab, bundle) + ["--worker-command", Self.carrier.path])
+            try #require(ended.status == 0, "\(ended.output)")
+            try expectAllFine(lab)
+        }
+    }
+
+    @Test("a policy on the way that traps costs its attempt, and names step and object")
+    func trapOnTheWay() throws {
+        try StoreLab.run { lab in
+            let bundle = try makeBundle(lab)
+            try lab.damage("UPDATE ZNOTE SET ZTAG = 'trap' WHERE Z_PK = 77")
+            let ended = try run(Self.carrier, ["migrate"] + way(lab, bundle) + ["--workers", "2"])
+            #expect(ended.status == 75, "\(ended.output)")
+            #expect(ended.output.contains("/Note/p77"), "\(ended.output)")
+            try lab.damage("UPDATE ZNOTE SET ZTAG = 'refuse' WHERE Z_PK = 77")
+            let state = lab.results.appendingPathComponent(".godwit").path
+            let refused = try run(Self.carrier, ["replay", "--state", state, "--workers", "2"])
+            #expect(refused.status == 65, "\(refused.output)")
+            #expect(refused.output.contains("step M 1 → M 2"), "\(refused.output)")
+            try lab.damage("UPDATE ZNOTE SET ZTAG = 'fine' WHERE Z_PK = 77")
+            let replayed = try run(Self.carrier, ["replay", "--state", state, "--workers", "2"])
+            #expect(replayed.status == 0, "\(replayed.output)")
+            try expectAllFine(lab)
+        }
+    }
 }

@@ -18,8 +18,8 @@ struct StoreContents {
         try checkSystemTables(schema, path: connection.path)
         let primaryKeys = try PrimaryKeys.read(connection)
         let metadata = try StoreMetadata.read(connection)
-        let cache = try modelCache(schema, connection)
         var oddities: [String] = []
+        let cache = try modelCache(schema, connection, &oddities)
         let model = try model(
             cache: cache, given: given, metadata: metadata, path: connection.path, known: known,
             oddities: &oddities)
@@ -69,14 +69,14 @@ struct StoreContents {
     }
 
     private static func modelCache(
-        _ schema: StoreSchema, _ connection: Connection
+        _ schema: StoreSchema, _ connection: Connection, _ oddities: inout [String]
     ) throws(StoreError) -> [UInt8]? {
         guard schema.hasTable("Z_MODELCACHE") else { return nil }
         let statement = try connection.prepare("SELECT Z_CONTENT FROM Z_MODELCACHE")
         guard try statement.step() else { return nil }
         let content = statement.blob(0)
-        guard try !statement.step() else {
-            throw .notAStore(path: connection.path, reason: "Z_MODELCACHE has several rows")
+        if try statement.step() {
+            oddities.append("Z_MODELCACHE has several rows: the first counts")
         }
         return content
     }

@@ -2,6 +2,7 @@ package import CoreDataStore
 package import DurableFiles
 package import ManagedObjectModel
 package import MappingModel
+import MigrationEngine
 package import MigrationPlanning
 package import MigrationValidation
 import SafeSQLite
@@ -101,7 +102,8 @@ package struct LocalVerification: Sendable {
                 output: folder, state: folder, inputs: [original.path], slots: 1,
                 waitsForRoom: false),
             places: StorePaths(folder: folder, mark: "verify", number: 1, result: output),
-            files: DurableFileSystem(), cache: MigrationCache(), slots: 1, checksPages: false
+            files: DurableFileSystem(), cache: MigrationCache(), slots: 1, checksPages: false,
+            steps: .written(PolicyLibrary())
         ).prepare()
     }
 

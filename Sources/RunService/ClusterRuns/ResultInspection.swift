@@ -52,7 +52,7 @@ struct ResultInspection {
         let outcome = receipt.isOwn ? nil : try WholeStoreOutcome(at: places, files)
         let (store, _) = try shared.paths(of: found)
         let steps = StoreSteps(clock: shared.context.environment.clock)
-        let (planned, connection) = try prepare(store)
+        let (planned, connection) = try prepare(store, receipt.sums)
         if let outcome {
             let changes = planned.source.fingerprint.differences(from: outcome.fingerprint)
             guard changes.subtracting([.place, .changed]).isEmpty else {
@@ -62,7 +62,7 @@ struct ResultInspection {
         let before = try identity()
         let report: ValidationReport
         do throws(RunError) {
-            report = try compare(planned, connection, steps, receipt.sums)
+            report = try compare(planned, connection, steps, receipt.sums, in: places)
         } catch {
             // A thread of an earlier process made it, and what that read of the store is unknown.
             guard receipt.isOwn, case .badDelivery = error,
@@ -73,7 +73,6 @@ struct ResultInspection {
         guard try identity() == before else {
             throw .badDelivery("it was written while it was validated")
         }
-        try RunError.translating { try places.removeWritten(planned.plan.leg, files) }
         let told = outcome?.seconds ?? [:]
         var seconds = told.filter { (0...Self.longestStep).contains($0.value) }
         seconds.merge(steps.seconds) { theirs, _ in theirs }
@@ -82,8 +81,13 @@ struct ResultInspection {
             seconds: seconds)
         result.store = store
         let rows = planned.plan.sourceRows.values.reduce(0, +)
-        let labels = planned.plan.recordedRows.flatMap { rows in
-            rows.columns.map { rows.label(of: $0) }
+        let labels =
+            Self.labels(of: planned)
+            + zip(planned.writtenLegs, planned.written).flatMap { leg, store in
+                store.recordedSums.keys.map { WrittenStore.label($0, leg: leg) }
+            }
+        guard receipt.isOwn || receipt.files.count == planned.written.count + 2 else {
+            throw .badDelivery("it has other stores of steps than its way writes")
         }
         guard receipt.rows == rows, receipt.counts.isEmpty,
             Set(receipt.sums.keys).isSubset(of: labels)
@@ -99,9 +103,31 @@ struct ResultInspection {
         try RunError.translating { try FileStatus(ofLink: places.building).identity }
     }
 
+    private static func labels(of planned: PlannedStore) -> [String] {
+        planned.plan.recordedRows.flatMap { rows in rows.columns.map { rows.label(of: $0) } }
+    }
+
+    /// Holds a store that was written on the way against what its leg must give.
+    private func checkStep(
+        _ planned: PlannedStore, _ sums: [String: ContentSum]
+    ) throws(RunError) -> WrittenStore {
+        let leg = planned.plan.leg + 1
+        let step = places.written(leg)
+        let status = try RunError.translating { try FileStatus.ifPresentLink(step.building) }
+        guard let status else { throw .badDelivery("the store of step \(leg) is missing") }
+        var own: [String: ContentSum] = [:]
+        for label in Self.labels(of: planned) {
+            own[label] = sums[WrittenStore.label(label, leg: leg)]
+        }
+        let report = try compare(
+            planned, nil, StoreSteps(clock: shared.context.environment.clock), own, in: step)
+        return WrittenStore(
+            planned, bytes: status.identity.size, validation: report, recordedSums: own)
+    }
+
     /// Opens and plans the store as the worker did.
     private func prepare(
-        _ store: FilePath
+        _ store: FilePath, _ sums: [String: ContentSum]
     ) throws(RunError) -> (planned: PlannedStore, connection: Connection?) {
         do throws(RunError) {
             try RunError.translating {
@@ -112,7 +138,7 @@ struct ResultInspection {
             }
             let prepared = try StorePreparation(
                 store: store, request: shared.context.request, places: places, files: files,
-                cache: cache, slots: 1
+                cache: cache, slots: 1, steps: .delivered { try checkStep($0, sums) }
             ).prepareConnected()
             guard prepared.planned.plan.strategy == .whole else {
                 throw .engine(.wrongPlan("\(store) is to be cut into chunks"))
@@ -137,19 +163,21 @@ struct ResultInspection {
     /// Validates the result; whatever cannot be read of it is the result's fault.
     private func compare(
         _ planned: PlannedStore, _ connection: Connection?, _ steps: StoreSteps,
-        _ recordedSums: [String: ContentSum]
+        _ recordedSums: [String: ContentSum], in places: StorePaths
     ) throws(RunError) -> ValidationReport {
         let report: ValidationReport
         do throws(RunError) {
             let builder = ResultBuilder(
                 places: places, files: files, cache: cache, slots: 1,
-                isInPlace: found.output == nil, steps: steps)
+                // A store on the way has the source's external data.
+                isInPlace: found.output == nil || places.building != self.places.building,
+                steps: steps)
             let validation = try RunError.engine { () throws(EngineError) in
                 try builder.beginValidation(
                     planned, connection, recordedSums: recordedSums, pagesAreChecked: true)
             }
             defer { validation.end() }
-            try inspect(planned, validation)
+            try inspect(planned, validation, in: places)
             report = try RunError.engine { () throws(EngineError) in
                 try builder.finish(validation)
             }
@@ -171,7 +199,9 @@ struct ResultInspection {
     }
 
     /// Checks what lies in the result beside the rows that are validated.
-    private func inspect(_ planned: PlannedStore, _ validation: ValidationRun) throws(RunError) {
+    private func inspect(
+        _ planned: PlannedStore, _ validation: ValidationRun, in places: StorePaths
+    ) throws(RunError) {
         let check = MadeFileCheck(
             MadeFileCheck.Expectation(planned.laidOut), source: planned.source,
             destination: planned.destination, stores: cache.stores)
@@ -184,7 +214,9 @@ struct ResultInspection {
         guard findings.faults.isEmpty else {
             throw .badDelivery(findings.faults.prefix(8).joined(separator: "; "))
         }
-        if found.output != nil { try takeExternalData(findings.externalNames, planned) }
+        if found.output != nil, places.building == self.places.building {
+            try takeExternalData(findings.externalNames, planned)
+        }
     }
 
     /// Takes the files of external data that the result refers to, and no other ones.

@@ -103,7 +103,7 @@ extension ResultIntake {
             folder.parent == attempts,
             !folder.lastComponent.bytes.starts(with: StorePaths.acceptedPrefix.utf8)
         else { throw .badDelivery("its files lie in no folder of attempts of their store") }
-        let names = Self.names(of: receipt.work)
+        let names = Self.names(of: receipt)
         // A thread of this process keeps the outcome in memory.
         guard paths.map(\.lastComponent) == (isOwn ? Array(names.prefix(1)) : names) else {
             throw .badDelivery("its files are not those of such a job")
@@ -112,9 +112,12 @@ extension ResultIntake {
     }
 
     /// The files that a job delivers, in their order.
-    private static func names(of work: Work) -> [FilePath] {
-        if case .whole = work { return ["store.sqlite", "outcome.json"] }
-        return ["shard.sqlite"]
+    private static func names(of receipt: Receipt) -> [FilePath] {
+        guard case .whole = receipt.work else { return ["shard.sqlite"] }
+        // How many stores a way writes is known when the store is planned.
+        let legs = min(max(0, receipt.files.count - 2), StorePaths.legLimit)
+        return ["store.sqlite", "outcome.json"]
+            + (0..<legs).map { FilePath("store.sqlite_step-\($0 + 1)") }
     }
 
     /// Takes the folder of an attempt that a thread of this process made and has validated.
@@ -144,7 +147,7 @@ extension ResultIntake {
     ) throws(RunError) {
         do {
             if try FileStatus.ifPresentLink(folder) != nil {
-                let allowed = Set(Self.names(of: receipt.work))
+                let allowed = Set(Self.names(of: receipt))
                 for name in try files.plainNames(in: folder) {
                     guard allowed.contains(name) || Self.isExpected(name, receipt.work) else {
                         throw RunError.badDelivery(
@@ -248,7 +251,7 @@ extension ResultIntake {
             throw .badDelivery("its store was not cut into chunks")
         }
         let file = try plan(of: found, digest: preparation.planDigest)
-        for name in Self.names(of: receipt.work) {
+        for name in Self.names(of: receipt) {
             let shard = target.appending(name)
             let faults: [String]
             do throws(EngineError) {

@@ -25,6 +25,13 @@ struct ModelWay {
     /// Whether mapping files were given that are all for other versions.
     let passesMappingsBy: Bool
 
+    /// Whether a policy takes part in a store that is written on the way.
+    var runsPoliciesOnTheWay: Bool {
+        legs.dropLast().contains { leg in
+            leg.inference.mapping.entityMappings.contains { $0.policy != nil }
+        }
+    }
+
     /// Refuses what no store of the source's version may do.
     ///
     /// - Parameters:
@@ -81,7 +88,11 @@ struct ModelWay {
         try Self.refuseStrangers(
             source, way, subject: subject, ending: ending,
             renames: options.intermediateRenames[hashes.digest])
-        try Self.refusePolicies(way, from: start.name)
+        guard way.legs.count <= StorePaths.legLimit else {
+            throw EngineError.noMapping(
+                "\(subject): more than \(StorePaths.legLimit) stores would have to be written on "
+                    + "the way.\(ending) Choose fewer versions in between")
+        }
         var before = start.name
         legs = try way.legs.enumerated().map { place, leg in
             let isLast = place + 1 == way.legs.count
@@ -95,21 +106,6 @@ struct ModelWay {
         passesMappingsBy =
             !options.mappings.isEmpty && legs.allSatisfy { $0.mappingName == nil }
             && hashes.entities != destination.hashes.entities
-    }
-
-    /// Refuses policies in a leg that gives a store on the way: the process that prepares a store
-    /// runs no code of an app.
-    private static func refusePolicies(_ way: MappedWay, from source: String) throws {
-        var before = source
-        for leg in way.legs.dropLast() {
-            let policies = leg.inference.mapping.entityMappings.compactMap(\.policy?.className)
-            if let policy = policies.first {
-                throw EngineError.noMapping(
-                    "step \(before) → \(leg.destination.name) runs migration policy \(policy), and "
-                        + "other steps follow. Migrate to \(leg.destination.name) first")
-            }
-            before = leg.destination.name
-        }
     }
 
     /// Refuses two models that have nothing in common; of a chain, each step has something.

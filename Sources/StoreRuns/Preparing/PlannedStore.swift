@@ -1,5 +1,6 @@
 package import CoreDataStore
 package import DurableFiles
+import Jobs
 import ManagedObjectModel
 package import MigrationPlanning
 package import MigrationValidation
@@ -15,6 +16,9 @@ package struct PlannedStore: Sendable {
     package let source: SourceStore
     /// The stores that were written on the way from the original to the source, in their order.
     package var written: [WrittenStore] = []
+    /// Whether only the first leg is planned, because a policy takes part in one before the last:
+    /// the store must be one job of a slot.
+    package var isLeft = false
     /// The model that the store goes to.
     package let destination: DestinationModel
     /// Why programs that have the store open cannot be seen, where that was asked.
@@ -34,6 +38,23 @@ package struct PlannedStore: Sendable {
     /// The digest of the source's version hashes, as its metadata have them.
     package var sourceDigest: String {
         VersionHashes(read: original.metadata.versionHashes).digest
+    }
+
+    /// The legs that wrote a store, from 1.
+    package var writtenLegs: Range<Int> { 1..<1 + written.count }
+
+    /// Sums over what policies gave, of all legs by labels that tell the legs apart.
+    ///
+    /// - Parameter last: those of the last leg.
+    /// - Returns: all of them.
+    func recordedSums(of last: [String: ContentSum]) -> [String: ContentSum] {
+        var sums = last
+        for (leg, store) in zip(writtenLegs, written) {
+            for (label, sum) in store.recordedSums {
+                sums[WrittenStore.label(label, leg: leg)] = sum
+            }
+        }
+        return sums
     }
 
     /// All steps from the original to the destination.

@@ -1,20 +1,26 @@
 import CoreDataStore
 package import DurableFiles
 import Jobs
-import MigrationEngine
+package import MigrationEngine
 import StoreLocks
 
 /// Plans one store without beginning a run.
 package struct StorePlanning: Sendable {
     private let request: MigrationRequest
     private let files: DurableFileSystem
+    private let policies: PolicyLibrary
 
     /// - Parameters:
     ///   - request: what would be done.
     ///   - files: through which durable actions go.
-    package init(_ request: MigrationRequest, files: DurableFileSystem = DurableFileSystem()) {
+    ///   - policies: that this process carries, for stores that are written on the way.
+    package init(
+        _ request: MigrationRequest, files: DurableFileSystem = DurableFileSystem(),
+        policies: PolicyLibrary = PolicyLibrary()
+    ) {
         self.request = request
         self.files = files
+        self.policies = policies
     }
 
     private var runRequest: RunRequest {
@@ -45,7 +51,7 @@ package struct StorePlanning: Sendable {
         do throws(RunError) {
             var preparation = StorePreparation(
                 store: request.store, request: runRequest, places: places, files: files,
-                cache: request.cache, slots: request.slots)
+                cache: request.cache, slots: request.slots, steps: .written(policies))
             preparation.countsLosses = true
             result = .success(try preparation.prepare())
         } catch {

@@ -25,10 +25,10 @@ extension StorePreparation {
         for number in way.legs.indices.dropFirst() {
             let (before, open) = (planned, connection)
             planned.written.append(
-                try RunError.during(way.legs[number - 1].title) { try write(before, open) })
+                try RunError.during(way.legs[number - 1].title) { try obtain(before, open) })
             let (source, next) = try opened(leg: number, first.original)
-            // What was read for it is not needed any more.
-            if number > 1 { try places.removeWritten(number - 1, files) }
+            // What was read for it is not needed any more, unless it is delivered.
+            if number > 1, !places.isAttempt { try places.removeWritten(number - 1, files) }
             connection = next
             let earlier = planned
             planned = try RunError.during(way.legs[number].title) {
@@ -39,21 +39,35 @@ extension StorePreparation {
                 planned.losses = (earlier.losses ?? []) + losses
             }
         }
-        if !isInline(planned.source), !planned.written.isEmpty { try record(planned.written) }
+        if planned.plan.strategy == .partitioned, !planned.written.isEmpty {
+            try record(planned.written)
+        }
         return (planned, connection)
     }
 
-    /// Writes and validates the store that a plan gives.
+    /// The store that a plan gives, validated.
     ///
     /// The connection to its source is closed.
-    private func write(_ planned: PlannedStore, _ connection: Connection) throws -> WrittenStore {
+    private func obtain(_ planned: PlannedStore, _ connection: Connection) throws -> WrittenStore {
+        switch steps {
+        case .written(let policies): return try write(planned, connection, policies)
+        case .writtenOrLeft: return try write(planned, connection, PolicyLibrary())
+        case .delivered(let check):
+            try connection.close()
+            return try check(planned)
+        }
+    }
+
+    private func write(
+        _ planned: PlannedStore, _ connection: Connection, _ policies: PolicyLibrary
+    ) throws -> WrittenStore {
         let leg = planned.plan.leg + 1
         let places = places.written(leg)
         try self.places.removeWritten(leg, files)
         let builder = ResultBuilder(
             places: places, files: files, cache: cache, slots: slots, isInPlace: true,
-            steps: StoreSteps(clock: { 0 }))
-        let (report, _) = try builder.buildWhole(
+            steps: StoreSteps(clock: { 0 }), policies: policies)
+        let (report, sums) = try builder.buildWhole(
             planned, isInline(planned.source) ? connection : nil, validates: true)
         try connection.close()
         guard let report, report.isEqual else {
@@ -61,9 +75,8 @@ extension StorePreparation {
                 ?? .engine(.internalError("a store was not validated"))
         }
         return WrittenStore(
-            steps: planned.plan.steps, sourceRows: planned.plan.sourceRows,
-            bytes: try FileStatus(of: places.building).size,
-            changedURIs: planned.plan.changedURIs, notes: planned.plan.notes, validation: report)
+            planned, bytes: try FileStatus(of: places.building).size, validation: report,
+            recordedSums: sums)
     }
 
     /// Opens the store that a leg gave.

@@ -26,10 +26,13 @@ package struct StorePreparation {
     var checksPages = true
     /// Whether losses are counted, also where none is refused.
     var countsLosses = false
+    /// Where the stores on the way come from.
+    let steps: StepSource
 
     package init(
         store: FilePath, request: RunRequest, places: StorePaths, files: DurableFileSystem,
-        cache: MigrationCache, slots: Int, lock: StoreLock? = nil, checksPages: Bool = true
+        cache: MigrationCache, slots: Int, lock: StoreLock? = nil, checksPages: Bool = true,
+        steps: StepSource
     ) {
         self.store = store
         self.request = request
@@ -39,6 +42,7 @@ package struct StorePreparation {
         self.slots = slots
         self.lock = lock
         self.checksPages = checksPages
+        self.steps = steps
     }
 
     var opener: StoreOpener {
@@ -165,6 +169,11 @@ package struct StorePreparation {
             throw error
         }
         try check?.finish()
+        if case .writtenOrLeft = steps, way.runsPoliciesOnTheWay {
+            var left = first
+            left.isLeft = true
+            return (left, connection)
+        }
         return try finished(first, connection, way)
     }
 
@@ -281,6 +290,9 @@ package struct StorePreparation {
         guard way.legs.count > 1 else { return options }
         if leg + 1 < way.legs.count {
             // It is written in one go, by the thread that prepares the store.
+            options.strategy = .whole
+            options.partition = .auto
+        } else if way.runsPoliciesOnTheWay {
             options.strategy = .whole
             options.partition = .auto
         } else if options.strategy == nil {

@@ -1,3 +1,5 @@
+package import Jobs
+package import MigrationEngine
 package import MigrationPlanning
 package import MigrationValidation
 
@@ -17,6 +19,41 @@ package struct WrittenStore: Hashable, Sendable, Codable {
     package let notes: [String]
     /// What was found when it was held against the store before it.
     package let validation: ValidationReport
+    /// Over what policies gave, by labels.
+    package let recordedSums: [String: ContentSum]
+
+    /// The label of a sum in receipts, which are about all legs of a way.
+    package static func label(_ label: String, leg: Int) -> String { "leg \(leg): \(label)" }
+
+    /// - Parameters:
+    ///   - planned: what gave it.
+    ///   - bytes: of its database.
+    ///   - validation: what was found.
+    ///   - recordedSums: over what policies gave.
+    package init(
+        _ planned: PlannedStore, bytes: Int64, validation: ValidationReport,
+        recordedSums: [String: ContentSum]
+    ) {
+        steps = planned.plan.steps
+        sourceRows = planned.plan.sourceRows
+        changedURIs = planned.plan.changedURIs
+        notes = planned.plan.notes
+        self.bytes = bytes
+        self.validation = validation
+        self.recordedSums = recordedSums
+    }
+}
+
+/// Where the stores between the legs of a way come from.
+package enum StepSource {
+    /// The process writes them, and carries these policies.
+    case written(PolicyLibrary)
+    /// The process writes them where no policy takes part; a store that needs one is left to the
+    /// slot of a whole job, because a policy can take its process with it.
+    case writtenOrLeft
+    /// A worker delivered them: told the plan of each leg, the check holds its store against what
+    /// it must be.
+    case delivered((PlannedStore) throws -> WrittenStore)
 }
 
 extension ValidationReport {

@@ -64,10 +64,17 @@ package struct StorePaths: Sendable {
     ///
     /// - Parameter leg: that gives it, from 1.
     /// - Returns: the places.
-    func written(_ leg: Int) -> StorePaths {
-        // One is read while the next is written, so that two names are enough.
-        StorePaths(folder: folder, beside: building.adding(suffix: "_step-\(1 + leg % 2)"))
+    package func written(_ leg: Int) -> StorePaths {
+        // Beside a store, one is read while the next is written: two names are enough.
+        let number = isAttempt ? leg : 1 + leg % 2
+        return StorePaths(folder: folder, beside: building.adding(suffix: "_step-\(number)"))
     }
+
+    /// The most stores that are written on the way to a result.
+    package static let legLimit = 64
+
+    /// Whether everything lies in a folder of its own.
+    var isAttempt: Bool { building.parent == folder }
 
     /// What was found of the stores that were written on the way.
     var steps: FilePath { folder.appending("steps.json") }
@@ -75,13 +82,10 @@ package struct StorePaths: Sendable {
     /// Removes a store that was written on the way, if it is there.
     ///
     /// - Parameters:
-    ///   - leg: that gave it, from 1; nothing is removed for 0.
+    ///   - leg: that gave it, from 1.
     ///   - files: through which durable actions go.
     /// - Throws: `DurableFileError`.
-    package func removeWritten(
-        _ leg: Int, _ files: DurableFileSystem
-    ) throws(DurableFileError) {
-        guard leg > 0 else { return }
+    func removeWritten(_ leg: Int, _ files: DurableFileSystem) throws(DurableFileError) {
         for suffix in ["", "-wal", "-shm", "-journal"] {
             let file = written(leg).building.adding(suffix: suffix)
             if try FileStatus.ifPresentLink(file) != nil { try files.unlink(file) }
@@ -91,7 +95,7 @@ package struct StorePaths: Sendable {
     /// Everything that there may be, with what SQLite makes beside databases.
     private var all: [FilePath] {
         // Those of an attempt lie in its folder.
-        if building.parent == folder { return [folder] }
+        if isAttempt { return [folder] }
         let written = [1, 2].map { self.written($0).building }
         return ([building, snapshot, newSnapshot] + written).flatMap { file in
             ["", "-wal", "-shm", "-journal"].map { file.adding(suffix: $0) }

@@ -32,7 +32,8 @@ extension StoreRun {
     private var preparation: StorePreparation {
         StorePreparation(
             store: found.path, request: context.request, places: places, files: context.files,
-            cache: context.cache, slots: slots, lock: lock)
+            cache: context.cache, slots: slots, lock: lock,
+            steps: .writtenOrLeft)
     }
 
     /// Writes the plan that jobs go by from here on.

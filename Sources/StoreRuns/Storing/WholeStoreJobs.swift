@@ -14,7 +14,8 @@ import Synchronization
 /// The job names, as its `plan`, a file with the run's recorded request; as its `destination`, the
 /// path that the result is to get, nil where it takes the store's own place. The attempt's folder
 /// lies on the file system of that path and receives `store.sqlite`, its external data and
-/// `outcome.json`; also a snapshot where the store needed one and the job validates its result.
+/// `outcome.json`, after them `store.sqlite_step-N` for each store that was written on the way;
+/// also a snapshot where the store needed one and the job validates its result.
 /// The coordinator moves them when it accepts the receipt. Threads of the coordinator's process
 /// keep what stands in `outcome.json` in memory.
 ///
@@ -125,7 +126,7 @@ package final class WholeStoreJobs: Sendable {
                 store: store, request: request, places: places, files: files, cache: cache,
                 slots: 1,
                 // The coordinator checks them, too, where it validates.
-                checksPages: validates
+                checksPages: validates, steps: .written(policies)
             ).prepareConnected()
         }
         guard planned.plan.strategy == .whole else {
@@ -137,7 +138,8 @@ package final class WholeStoreJobs: Sendable {
                 steps: steps, policies: policies)
             let made = try builder.buildWhole(planned, connection, validates: validates)
             return Built(
-                planned: planned, validation: made.report, recordedSums: made.recordedSums)
+                planned: planned, validation: made.report,
+                recordedSums: planned.recordedSums(of: made.recordedSums))
         } catch {
             throw ResultBuilder.named(error, planned.source.path).unlessChanged(planned.original)
         }
@@ -150,7 +152,6 @@ package final class WholeStoreJobs: Sendable {
         let (planned, validation) = (built.planned, built.validation)
         return try RunError.translating {
             for route in planned.routes.values { try files.removeScratchTree(route) }
-            try places.removeWritten(planned.plan.leg, files)
             if validation == nil {
                 // The coordinator makes its own: two of them would lie there at a time.
                 try files.removeScratchTree(places.snapshot)
@@ -158,6 +159,9 @@ package final class WholeStoreJobs: Sendable {
             let hasSnapshot = planned.original.isSnapshot && validation != nil
             if job.limits.isDurable {
                 try files.syncFile(places.building)
+                for leg in planned.writtenLegs {
+                    try files.syncFile(places.written(leg).building)
+                }
                 if hasSnapshot { try files.syncFile(places.snapshot) }
             }
             let rows = planned.plan.sourceRows.values.reduce(0, +)
@@ -180,14 +184,19 @@ package final class WholeStoreJobs: Sendable {
             }
             let content = try ContentDigest.hexadecimal(of: places.building, files: files)
             let bytes = try write(outcome, places, isDurable: job.limits.isDurable)
+            var delivery = [
+                delivered(places.building, attempt, content.bytes, content.digest),
+                delivered(
+                    places.outcome, attempt, Int64(bytes.count),
+                    ContentDigest.hexadecimal(of: bytes)),
+            ]
+            for leg in planned.writtenLegs {
+                let path = places.written(leg).building
+                let content = try ContentDigest.hexadecimal(of: path, files: files)
+                delivery.append(delivered(path, attempt, content.bytes, content.digest))
+            }
             return Receipt(
-                job: job, attempt: attempt,
-                files: [
-                    delivered(places.building, attempt, content.bytes, content.digest),
-                    delivered(
-                        places.outcome, attempt, Int64(bytes.count),
-                        ContentDigest.hexadecimal(of: bytes)),
-                ], rows: rows, sums: built.recordedSums)
+                job: job, attempt: attempt, files: delivery, rows: rows, sums: built.recordedSums)
         }
     }
 
