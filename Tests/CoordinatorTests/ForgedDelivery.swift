@@ -30,15 +30,17 @@ struct ForgedDelivery {
     ///   - isPublished: whether the result goes beside its original.
     ///   - isAtRest: whether the store has nothing in a log.
     ///   - schema: SQL that gives the store objects of its app's own.
+    ///   - writesStep: whether a store is written on the way.
     /// - Throws: what stands in the way.
     init(
-        _ lab: SharingLab, isPublished: Bool, isAtRest: Bool = true, schema: String = ""
+        _ lab: SharingLab, isPublished: Bool, isAtRest: Bool = true, schema: String = "",
+        writesStep: Bool = false
     ) throws {
         let store = try isAtRest ? lab.forge("a.sqlite", notes: 40) : Self.logged(lab)
         if !schema.isEmpty { try Self.edit(store, schema) }
         let other = try lab.forge("b.sqlite", notes: 30, seed: 2)
         let output = isPublished ? lab.folder.appending("out") : nil
-        let run = try lab.begin([store, other], output: output)
+        let run = try lab.begin([store, other], output: output, writesStep: writesStep)
         let (_, job, attempt) = try lab.beginWhole(run)
         receipt = try lab.run(job, attempt)
         folder = try lab.dependencies.roots.resolve(receipt.files[0].file).parent
@@ -68,6 +70,8 @@ struct ForgedDelivery {
     }
 
     var result: FilePath { folder.appending("store.sqlite") }
+    /// The store on the way.
+    var step: FilePath { folder.appending("store.sqlite_step-1") }
     var report: FilePath { folder.appending("outcome.json") }
     var external: FilePath {
         folder.appending("store.sqlite_SUPPORT").appending("_EXTERNAL_DATA")
@@ -104,7 +108,7 @@ struct ForgedDelivery {
     /// Lets the receipt say what the files are now.
     mutating func relabel() throws {
         var told: [DeliveredFile] = []
-        for (file, path) in zip(receipt.files, [result, report]) {
+        for (file, path) in zip(receipt.files, [result, report, step]) {
             let content = try ContentDigest.hexadecimal(of: path, files: lab.files)
             told.append(
                 DeliveredFile(file: file.file, bytes: content.bytes, digest: content.digest))

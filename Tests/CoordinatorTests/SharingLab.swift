@@ -6,6 +6,8 @@ import FaultSupport
 import Foundation
 import Jobs
 import ManagedObjectModel
+import MappingExpressions
+import MappingModel
 import MigrationEngine
 import MigrationPlanning
 import RunLedger
@@ -96,12 +98,46 @@ final class SharingLab {
 
     func request(
         _ stores: [FilePath], strategy: Strategy? = nil, output: FilePath? = nil,
-        defersSwap: Bool = false
+        defersSwap: Bool = false, writesStep: Bool = false
     ) throws -> RunRequest {
-        RunRequest(
+        var options = PlanOptions(strategy: strategy, chunkBytes: 16_384)
+        if writesStep { try Self.addStep(to: &options) }
+        return RunRequest(
             destination: .model(try DestinationModel(model: ForgeModels.notes(version: 2))),
-            options: PlanOptions(strategy: strategy, chunkBytes: 16_384), output: output,
+            options: options, output: output,
             state: state, inputs: stores, slots: 2, defersSwap: defersSwap, waitsForRoom: false)
+    }
+
+    /// A version in between that requires a title, which a mapping file computes: it has to be
+    /// written.
+    private static func addStep(to options: inout PlanOptions) throws {
+        let model = try Model(
+            entities: ForgeModels.notes(version: 1).numberedEntities.map { entity in
+                guard entity.name == "Note" else { return entity }
+                var entity = entity
+                for place in entity.attributes.indices where entity.attributes[place].name == "title" {
+                    entity.attributes[place].isOptional = false
+                }
+                return entity
+            })
+        let hashes = VersionHashes(model).entities
+        var mapping = EntityMappingDefinition(
+            source: "Note", destination: "Note",
+            attributes: [
+                PropertyMappingDefinition(
+                    destination: "title",
+                    value: .expression(
+                        try ExpressionParser.expression(
+                            "TERNARY($source.title == nil, 'none', uppercase($source.title))")))
+            ])
+        mapping.destinationHash = hashes["Note"]
+        options.mappings = [
+            MappingChoice(
+                name: "titles.yaml",
+                definition: MappingDefinition(entityMappings: [mapping], infersRest: true))
+        ]
+        options.ways = VersionWays(
+            [VersionWays.Version(name: "titled", model: model, hashes: hashes)], otherwise: [0])
     }
 
     func found(_ stores: [FilePath], output: FilePath? = nil) throws -> [FoundStore] {
@@ -115,10 +151,12 @@ final class SharingLab {
     /// Begins a run over stores.
     func begin(
         _ stores: [FilePath], strategy: Strategy? = nil, output: FilePath? = nil,
-        defersSwap: Bool = false
+        defersSwap: Bool = false, writesStep: Bool = false
     ) throws -> ClusterRun {
         let overview = try ClusterRuns(dependencies).begin(
-            try request(stores, strategy: strategy, output: output, defersSwap: defersSwap),
+            try request(
+                stores, strategy: strategy, output: output, defersSwap: defersSwap,
+                writesStep: writesStep),
             over: try found(stores, output: output))
         return try ClusterRun(overview, dependencies)
     }
