@@ -17,6 +17,8 @@ package struct LedgerError: Error, Hashable, Sendable {
         case damaged(reason: String)
         /// There is no ledger to read.
         case missing
+        /// It is a copy of the ledger of another folder, which is still there.
+        case copied(from: FilePath)
         /// No space, inodes or quota are left.
         case noSpace(reason: String)
         /// Reading or writing failed; the text names the step.
@@ -61,7 +63,7 @@ extension LedgerError {
         case .locked: .locked
         case .noSpace: .noSpace
         case .networkFileSystem, .laterVersion, .earlierVersion, .damaged, .missing,
-            .inputOutput, .refusing:
+            .inputOutput, .refusing, .copied:
             .inputOutput
         case .notWritable, .unknownRun, .unknownStore, .unknownAttempt, .duplicate,
             .illegalTransition, .alreadyAccepted, .staleEpoch, .attemptEnded, .progressDepends,
@@ -98,6 +100,8 @@ extension LedgerError: CustomStringConvertible {
             "has schema version \(found), and this program reads version \(known)"
         case .damaged(let reason): "is damaged: \(reason); nothing was removed"
         case .missing: "does not exist"
+        case .copied(let folder):
+            "is a copy of the one in \(folder), whose runs and stores it names"
         case .noSpace(let reason): "could not be written, no room is left: \(reason)"
         case .inputOutput(let reason): "could not be read or written: \(reason)"
         case .refusing(let reason):
@@ -129,6 +133,8 @@ extension LedgerError: CustomStringConvertible {
         case .damaged:
             "copy it away and check the disk; choose another state folder to start again"
         case .missing: "check the path of the state folder"
+        case .copied:
+            "use that state folder. To rehearse with copies of stores, begin with an empty one"
         case .noSpace: "free space or inodes on its file system, then go on"
         case .inputOutput, .refusing:
             "check the disk, then start the same command again: it resumes where the ledger ends"

@@ -54,7 +54,7 @@ extension SwapError: CustomStringConvertible {
                 + "command again when no program writes to the store"
         case .storeBusy(let store, let holder):
             "\(store) is open in \(holder). Nothing was changed. Close it there, then run the same "
-                + "command again. For a migration, you can also run godwit replay"
+                + "command again"
         case .clientsHidden(let store, let reason):
             "Godwit cannot detect whether a program has \(store) open: \(reason). Nothing was "
                 + "changed. Stop every program that uses the store and confirm that, or write "

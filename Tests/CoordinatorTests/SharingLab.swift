@@ -115,7 +115,8 @@ final class SharingLab {
             entities: ForgeModels.notes(version: 1).numberedEntities.map { entity in
                 guard entity.name == "Note" else { return entity }
                 var entity = entity
-                for place in entity.attributes.indices where entity.attributes[place].name == "title" {
+                for place in entity.attributes.indices
+                where entity.attributes[place].name == "title" {
                     entity.attributes[place].isOptional = false
                 }
                 return entity

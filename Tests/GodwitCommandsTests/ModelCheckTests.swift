@@ -201,7 +201,7 @@ import Testing
 
     @Test(arguments: [
         ("M 22", "the bundle has no version M 22"), ("M 10", "M 10 is the destination itself"),
-        ("M 2,M 2", "names each version once"), ("M 9,M 2", "The bundle's order is M 2,M 9"),
+        ("M 2,M 2", "names each version once"), ("M 9,M 2", "order is M 2, M 9, M 10"),
         ("M 4", "M 4.xcdatamodel"),
         ("M 3", "step M 3 → M 10 has no mapping"),
     ])

@@ -27,7 +27,9 @@ import Testing
             try version("M", number: "attributeType=\"String\" optional=\"YES\"")
             try version("M 2", number: "attributeType=\"Integer 32\" optional=\"NO\"")
             try version(
-                "M 3", number: "attributeType=\"Integer 32\" optional=\"YES\"", hasTags: false)
+                "M 3", "number",
+                number: "attributeType=\"Integer 32\" optional=\"YES\" elementID=\"n\"",
+                hasTags: false)
             let current = ["_XCCurrentVersionName": "M 3.xcdatamodel"]
             try PropertyListSerialization.data(
                 fromPropertyList: current, format: .xml, options: 0
@@ -43,7 +45,9 @@ import Testing
             ).write(to: URL(fileURLWithPath: mapping))
         }
 
-        private func version(_ name: String, number: String, hasTags: Bool = true) throws {
+        private func version(
+            _ name: String, _ attribute: String = "n", number: String, hasTags: Bool = true
+        ) throws {
             let place = URL(fileURLWithPath: path).appendingPathComponent("\(name).xcdatamodel")
             try FileManager.default.createDirectory(
                 at: place, withIntermediateDirectories: true)
@@ -56,7 +60,7 @@ import Testing
                 <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
                 <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
                 <entity name="Note" representedClassName="Note" syncable="YES">
-                <attribute name="n" \(number)/>
+                <attribute name="\(attribute)" \(number)/>
                 <attribute name="title" optional="YES" attributeType="String"/>
                 <relationship name="next" optional="YES" maxCount="1" deletionRule="Nullify"
                 destinationEntity="Note" inverseName="previous" inverseEntity="Note"/>
@@ -86,7 +90,8 @@ import Testing
         func rows(_ name: String) throws -> [[DatabaseValue]] {
             try DatabaseQueue(path: folder.appendingPathComponent(name).path).read {
                 try Row.fetchAll(
-                    $0, sql: "SELECT Z_PK, ZN, ZTITLE, ZNEXT, ZPREVIOUS FROM ZNOTE ORDER BY Z_PK"
+                    $0,
+                    sql: "SELECT Z_PK, ZNUMBER, ZTITLE, ZNEXT, ZPREVIOUS FROM ZNOTE ORDER BY Z_PK"
                 ).map { Array($0.databaseValues) }
             }
         }
@@ -106,12 +111,13 @@ import Testing
             let bundle = try Bundle(folder)
             let store = try bundle.makeStore("a.sqlite", notes: 900)
             let before = try Data(contentsOf: URL(fileURLWithPath: store))
-            for (from, to, output) in [
-                ("a.sqlite", "\(bundle.path):M 2", "one"), ("one/a.sqlite", bundle.path, "two"),
+            for arguments in [
+                [
+                    "a.sqlite", "--to", "\(bundle.path):M 2", "--output", "one", "--mapping",
+                    bundle.mapping,
+                ], ["one/a.sqlite", "--to", bundle.path, "--output", "two"],
             ] {
-                let step = try program.run(
-                    ["migrate", from, "--to", to, "--output", output, "--mapping", bundle.mapping],
-                    in: folder)
+                let step = try program.run(["migrate"] + arguments, in: folder)
                 try #require(step.status == 0, "\(step.log)")
             }
             let ended = try program.run(

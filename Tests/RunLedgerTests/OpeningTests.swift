@@ -173,7 +173,8 @@ import Testing
         let kinds: [LedgerError.Kind] = [
             .locked(holder: "pid 3"), .networkFileSystem(name: "NFS"),
             .laterVersion(found: 3, known: 2), .earlierVersion(found: 1, known: 2),
-            .damaged(reason: "r"), .missing, .noSpace(reason: "r"), .inputOutput(reason: "r"),
+            .damaged(reason: "r"), .missing, .copied(from: "/other"), .noSpace(reason: "r"),
+            .inputOutput(reason: "r"),
             .refusing(reason: "r"), .notWritable, .unknownRun("x"), .unknownStore(run: "x", 3),
             .unknownAttempt(run: "x", "a"), .duplicate("d"),
             .illegalTransition(of: "o", from: "f", to: "t"), .alreadyAccepted(attempt: "a"),
@@ -187,5 +188,33 @@ import Testing
             #expect(text.contains("; the original stores are whole; "))
         }
         #expect(texts[2].contains("version 3") && texts[2].contains("up to 2"))
+    }
+
+    @Test("a copy is refused while the first ledger is there; a moved one is taken")
+    func copies() throws {
+        try withFolder { folder in
+            let first = folder.appending("first")
+            let ledger = try openLedger(first)
+            try ledger.append(beginning(stores: 1))
+            try ledger.close()
+            let copy = folder.appending("copy")
+            try files.makeFolder(copy)
+            try files.publish(
+                files.contents(of: ledger.path, limit: 1 << 24),
+                to: copy.appending(Ledger.fileName))
+            #expect(try cause { _ = try openLedger(copy) } == .copied(from: first))
+            // The refusal changes nothing, and the first one works on.
+            let again = try openLedger(first)
+            #expect(try again.runs().count == 1)
+            try again.close()
+            // The same copy where the first one is gone is a backup that was put back.
+            try files.removeTree(first)
+            try openLedger(copy).close()
+            let moved = folder.appending("moved")
+            try files.rename(copy, to: moved, existing: .refuse)
+            let last = try openLedger(moved)
+            #expect(try last.runs().count == 1)
+            try last.close()
+        }
     }
 }

@@ -93,6 +93,36 @@ import Testing
         #expect(text.contains("step 1 → 2 has no mapping"))
     }
 
+    @Test("a file without versions that several steps would take is refused")
+    func repeatedFile() throws {
+        let (one, two, three) = (
+            try version("1", "a"), try versionWithExtra("2", "x"), try versionWithExtra("3", "y")
+        )
+        var options = PlanOptions()
+        options.mappings = [try file("twice.yaml", "n: $source.n * 100")]
+        options.ways = VersionWays(
+            [VersionWays.Version(name: "2", model: two.model, hashes: two.hashes.entities)],
+            otherwise: [0])
+        let error = #expect(throws: EngineError.self) {
+            try MappedWay(from: one, to: three, options: options, cache: PlanningCache())
+        }
+        #expect(error?.cause == .noMapping)
+        #expect(error?.description.contains("twice.yaml fits the steps 1 → 2 and 2 → 3") == true)
+        options.ways = VersionWays()
+        let way = try MappedWay(from: one, to: three, options: options, cache: PlanningCache())
+        #expect(way.legs.flatMap(\.steps).compactMap(\.mapping) == ["twice.yaml"])
+    }
+
+    private func versionWithExtra(_ name: String, _ extra: String) throws -> MappedWay.End {
+        let model = try Model(entities: [
+            Entity(
+                name: "Note",
+                attributes: ["a", extra].map { Attribute(name: $0, type: .string) }
+                    + [Attribute(name: "n", type: .integer32)])
+        ])
+        return MappedWay.End(name: name, model: model, hashes: VersionHashes(model))
+    }
+
     private func ways(through model: Model) -> VersionWays {
         VersionWays(
             [

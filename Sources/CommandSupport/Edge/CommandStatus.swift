@@ -37,7 +37,8 @@ extension CommandStatus {
     package init(_ error: LedgerError) {
         switch error.kind {
         case .locked: self = .canBeRepeated
-        case .networkFileSystem, .laterVersion, .earlierVersion, .missing: self = .usage
+        case .networkFileSystem, .laterVersion, .earlierVersion, .missing, .copied:
+            self = .usage
         case .damaged, .noSpace, .inputOutput, .refusing: self = .inputOutput
         case .notWritable, .unknownRun, .unknownStore, .unknownAttempt, .duplicate,
             .illegalTransition, .alreadyAccepted, .staleEpoch, .attemptEnded, .progressDepends,

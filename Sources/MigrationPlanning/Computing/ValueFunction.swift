@@ -237,8 +237,9 @@ package final class ValueFailures: Sendable {
             guard let text = first.withLock({ $0 }) else { throw error }
             let place = store.map { "\($0): " } ?? ""
             throw .dataRefused(
-                "\(place)\(text). Nothing was written; correct the data or the mapping, "
-                    + "which can also drop and count such values (failing: drop)")
+                "\(place)\(text). Nothing was written. Correct the data, or let the mapping give "
+                    + "such values: failing: {constant: …}, or default: … where there is none. For "
+                    + "an optional attribute, failing: drop counts them as losses")
         }
     }
 }

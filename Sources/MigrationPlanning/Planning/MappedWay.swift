@@ -76,6 +76,7 @@ package struct MappedWay: Sendable {
             before = stop
         }
         if let mismatch = search.mismatch { throw mismatch }
+        try Self.refuseRepetition(steps, from: source.name, options.mappings)
         var legs = Self.joined(steps, from: source)
         if before.name != destination.name {
             // The last stop's version is the destination's, under another name.
@@ -89,6 +90,28 @@ package struct MappedWay: Sendable {
         let inference: Inference
         let file: String?
         let destination: End
+    }
+
+    /// Refuses a file that says not for which versions it is and that several steps would take:
+    /// what it computes would be computed again from its own result.
+    private static func refuseRepetition(
+        _ steps: [Step], from source: String, _ mappings: [MappingChoice]
+    ) throws(EngineError) {
+        for choice in mappings where !choice.isBound {
+            var titles: [String] = []
+            var before = source
+            for step in steps {
+                if step.file == choice.name {
+                    titles.append("\(before) → \(step.destination.name)")
+                }
+                before = step.destination.name
+            }
+            guard titles.count > 1 else { continue }
+            throw .noMapping(
+                "\(choice.name) fits the steps \(titles.joined(separator: " and ")), and would be "
+                    + "applied in each of them. State its versions in it (sourceHash and "
+                    + "destinationHash)")
+        }
     }
 
     /// As few legs as possible.
@@ -144,8 +167,8 @@ package struct MappedWay: Sendable {
         } catch EngineError.noMapping(let text) {
             throw .noMapping("step \(name): \(text)")
         } catch let error as InferenceError {
-            throw .noMapping(
-                "step \(name) has no mapping: \(error). Give a mapping file for these versions")
+            // Each refusal says what to do.
+            throw .noMapping("step \(name) has no mapping: \(error)")
         } catch {
             throw .noMapping("step \(name): \(error)")
         }

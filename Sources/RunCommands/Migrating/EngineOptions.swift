@@ -8,7 +8,7 @@ import RunReports
 
 /// The options that say how a store is migrated.
 struct EngineOptions: ParsableArguments {
-    @Option(help: "auto, whole or partitioned (evolve is not available in this version).")
+    @Option(help: "How a store is migrated. auto: by its size.")
     var strategy = StrategyArgument.auto
 
     @Option(
@@ -40,7 +40,7 @@ struct EngineOptions: ParsableArguments {
     @Flag(help: "Migrate stores with missing external data files and keep the references.")
     var allowMissingExternal = false
 
-    @Flag(help: "Hard-link external data files instead of copying them.")
+    @Flag(help: "With --output: hard-link external data files instead of copying them.")
     var linkExternal = false
 
     @Option(

@@ -8,6 +8,11 @@ import MigrationPlanning
 enum StrategyArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
     case auto, evolve, whole, partitioned
 
+    /// What help and shells offer.
+    static var allValueStrings: [String] {
+        allCases.filter { $0 != .evolve }.map(\.rawValue)
+    }
+
     /// Nil lets the store's size decide.
     ///
     /// - Throws: `CommandFailure` with status 64 for what this version does not have.

@@ -14,8 +14,8 @@ package struct PlanCommand: ParsableCommand {
         discussion: """
             plan reads stores as migrate does, and exits as migrate --output would. It notes what \
             stands in the way of a swap in place. It needs temporary space in --state or TMPDIR \
-            for a store with an active -wal or journal, and for --partition uuid. It frees that \
-            space at the end.
+            for a store with an active -wal or journal, for --partition uuid, and where a chain \
+            writes stores on the way. It frees that space at the end.
             """)
 
     @OptionGroup

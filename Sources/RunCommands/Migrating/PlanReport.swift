@@ -65,6 +65,7 @@ struct PlanReport: Hashable, Sendable, Codable {
         resources = planned.resources
         sourceFramework = planned.original.metadata.framework.number
         notes = planned.notes
+        notes += planned.unusedMappings.map { "\($0) is not used: it is for none of the steps" }
         notes += PlanReport.swapNotes(planned)
     }
 

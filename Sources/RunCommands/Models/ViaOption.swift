@@ -14,7 +14,16 @@ struct ViaOption: ParsableArguments {
             Versions of the destination's bundle that stores go through, in order; or auto: those \
             that lose least. Default: straight, or from mapping file to mapping file.
             """, valueName: "V1,V2|auto"))
-    var text: String?
+    var texts: [String] = []
+
+    /// The option; nil where it is not given.
+    var text: String? { texts.first }
+
+    func validate() throws {
+        guard texts.count < 2 else {
+            throw ValidationError("--via takes all versions in one list, such as V1,V2")
+        }
+    }
 
     /// The ways of all versions to a destination.
     ///
@@ -45,17 +54,20 @@ struct ViaOption: ParsableArguments {
             let hint = NameSuggestion.hint(name, known, noun: "versions")
             throw .usage("--via: the bundle has no version \(name). \(hint)")
         }
-        guard !names.isEmpty, Set(names).count == names.count else {
+        guard !names.isEmpty else { throw .usage("--via is empty: name versions, or auto") }
+        guard Set(names).count == names.count else {
             throw .usage("--via names each version once")
         }
         guard !names.contains(reader.bundle.chosen) else {
             throw .usage("--via: \(reader.bundle.chosen) is the destination itself")
         }
-        let inOrder = known.filter(names.contains)
-        guard allowsOlder || names == inOrder else {
+        let way = names + [reader.bundle.chosen]
+        let inOrder = known.filter(way.contains)
+        guard allowsOlder || way == inOrder else {
             throw .usage(
                 "--via: a step would lead to an older version. The bundle's order is "
-                    + inOrder.joined(separator: ",") + "; --allow-older takes yours")
+                    + inOrder.joined(separator: ", ")
+                    + ". Keep to it, or give --allow-older")
         }
         return try CommandFailure.translating { try bundle.directed(names) }
     }

@@ -1,5 +1,6 @@
 import CSQLite
 import DurableFiles
+import Foundation
 import GRDB
 import GRDBSQLite
 
@@ -47,6 +48,7 @@ struct LedgerFile: Sendable {
                 try configure(database, isNew: isNew)
             }
             try migrator.migrate(queue)
+            try queue.write { try settleHome($0) }
             try settle(queue)
         }
         _ = consume reading
@@ -98,6 +100,30 @@ struct LedgerFile: Sendable {
         guard isNew else { return }
         let identifier = LedgerSchema.applicationIdentifier
         try database.execute(sql: "PRAGMA application_id = \(identifier)")
+    }
+
+    /// Refuses a copy of a ledger that is where it was, and remembers where this one is.
+    ///
+    /// Runs name their stores by path: through a copy, a rehearsal would roll back and prune the
+    /// stores of the first one.
+    private func settleHome(_ database: Database) throws {
+        // Tests also open ledgers of earlier versions.
+        guard schema.newest >= LedgerSchema.homeVersion else { return }
+        let inode = Int64(bitPattern: try FileStatus(of: path).identity.inode)
+        if let home = try Row.fetchOne(database, sql: "SELECT path, inode FROM home") {
+            let place: Data = try home.decode(forColumn: "path")
+            let recorded: Int64 = try home.decode(forColumn: "inode")
+            let old = FilePath(bytes: Array(place))
+            if old == path, recorded == inode { return }
+            if recorded != inode, old != path, let there = try FileStatus.ifPresent(old),
+                Int64(bitPattern: there.identity.inode) == recorded
+            {
+                throw fault(.copied(from: old.parent))
+            }
+            try database.execute(sql: "DELETE FROM home")
+        }
+        try database.execute(
+            sql: "INSERT INTO home VALUES (?, ?)", arguments: [Data(path.bytes), inode])
     }
 
     /// Begins with an empty log: every commit makes it longer, so readers see that there is news.

@@ -12,7 +12,9 @@ package struct LedgerSchema: Sendable {
     package var newest: Int { versions.count }
 
     /// What this program writes.
-    package static let current = LedgerSchema(versions: [version1, version2, version3, version4])
+    package static let current = LedgerSchema(versions: [
+        version1, version2, version3, version4, version5,
+    ])
 
     /// Marks the file as a ledger in the database header (SQLite file format §1.3.14): `Gdwl`.
     static let applicationIdentifier: Int64 = 0x4764_776C
@@ -194,5 +196,13 @@ package struct LedgerSchema: Sendable {
             WHEN substr(content, 1, 12) = '{"unchanged"' THEN 'unchanged'
             WHEN substr(content, 1, 10) = '{"failure"' THEN 'failed'
             ELSE 'migrated' END;
+        """
+
+    /// The version from which on a ledger knows where it is.
+    static let homeVersion = 5
+
+    /// Where the ledger is, so that a copy of it is noticed: its runs belong to the first one.
+    private static let version5 = """
+        CREATE TABLE home (path BLOB NOT NULL, inode INTEGER NOT NULL) STRICT;
         """
 }

@@ -25,6 +25,12 @@ struct ModelWay {
     /// Whether mapping files were given that are all for other versions.
     let passesMappingsBy: Bool
 
+    /// Mapping files that name no version and that no step took.
+    func unusedMappings(of options: PlanOptions) -> [String] {
+        let used = Set(legs.flatMap(\.steps).compactMap(\.mapping))
+        return options.mappings.filter { !$0.isBound && !used.contains($0.name) }.map(\.name)
+    }
+
     /// Whether a policy takes part in a store that is written on the way.
     var runsPoliciesOnTheWay: Bool {
         legs.dropLast().contains { leg in

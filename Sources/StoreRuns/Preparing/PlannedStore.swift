@@ -28,6 +28,8 @@ package struct PlannedStore: Sendable {
     /// Why the store cannot be swapped in place, though its result can go elsewhere; nil where
     /// nothing is known to be in the way.
     package var swapObstacle: String?
+    /// Mapping files that name no version and that no step of the store takes.
+    package var unusedMappings: [String] = []
     /// What the result will lack, the greatest loss first; nil where it was not counted.
     package var losses: [Loss]?
     /// Files of routing passes, by their place in the plan.

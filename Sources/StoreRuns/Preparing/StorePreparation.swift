@@ -250,6 +250,7 @@ package struct StorePreparation {
         if countsLosses || options.losses.mayRefuse {
             planned.losses = try losses(of: planned, connection)
         }
+        planned.unusedMappings = way.unusedMappings(of: request.options)
         return planned
     }
 
