@@ -128,6 +128,12 @@ package enum ValueExpression: Hashable, Sendable, Codable {
         }
     }
 
+    /// The first property of the source that the value is, or is computed from; nil for none.
+    package var firstSourceKey: String? {
+        guard case .expression(let expression) = self else { return sourceName }
+        return ExpressionInspection(expression).sourceKeyPaths.first?.first
+    }
+
     /// Whether the value is computed from a source attribute, or is its value.
     package func reads(_ attribute: String) -> Bool {
         let stated: MappingExpression? =

@@ -86,6 +86,15 @@ package struct ValidationReport: Hashable, Sendable, Codable {
 }
 
 extension ValidationReport {
+    /// The same report with other losses: as the original calls them.
+    package func losing(_ losses: [Loss]) -> ValidationReport {
+        ValidationReport(
+            isEqual: isEqual, rows: rows, sourceRows: sourceRows, values: values, links: links,
+            joinRows: joinRows, indexEntries: indexEntries, unequal: unequal,
+            differences: differences, losses: losses, inherited: inherited, newFaults: newFaults,
+            checks: checks, notes: notes)
+    }
+
     /// The report on two migrations in a row, where this one began with the earlier one's result.
     ///
     /// What was compared is added up, and what the earlier one lost or found is kept.
@@ -97,7 +106,7 @@ extension ValidationReport {
             joinRows: joinRows.addingClamped(earlier.joinRows),
             indexEntries: indexEntries.addingClamped(earlier.indexEntries),
             unequal: earlier.unequal + unequal, differences: earlier.differences + differences,
-            losses: earlier.losses + losses,
+            losses: Loss.combined(earlier.losses + losses),
             inherited: earlier.inherited + inherited.filter { !known.contains($0.fault) },
             newFaults: earlier.newFaults + newFaults,
             checks: earlier.checks.merging(checks) { $0 + $1 },

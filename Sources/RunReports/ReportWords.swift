@@ -70,7 +70,7 @@ package enum ReportWords {
 
     /// A loss in words: `Post.content: 20 values`.
     package static func loss(_ loss: Loss) -> String {
-        "\(loss.subject.name): \(counted(loss.count, loss.noun))\(loss.hint)"
+        "\(loss.subject.name): \(counted(loss.count, loss.noun))\(loss.qualifier)\(loss.hint)"
     }
 
     /// What several stores lose together: `Post.content: 20 values in 2 stores`.

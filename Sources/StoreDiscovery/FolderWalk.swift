@@ -249,6 +249,8 @@ struct FolderWalk {
             return
         }
         let relative = link.folder.relative.appending(link.name)
+        // The store beside it says what is wrong with it.
+        if status.isFolder, StoreFileName.isSupportFolder(link.name.bytes) { return }
         guard !status.isFolder else {
             skip(relative, .storeOutside(target: real))
             return

@@ -51,6 +51,13 @@ import Testing
             let place = URL(fileURLWithPath: path).appendingPathComponent("\(name).xcdatamodel")
             try FileManager.default.createDirectory(
                 at: place, withIntermediateDirectories: true)
+            // The first version alone has one of these attributes, the second alone the other.
+            let extra =
+                name == "M"
+                ? "<attribute name=\"old\" optional=\"YES\" attributeType=\"String\"/>"
+                : name == "M 2"
+                    ? "<attribute name=\"flag\" attributeType=\"Boolean\" "
+                        + "defaultValueString=\"YES\"/>" : ""
             let tags = """
                 <entity name="Tag" representedClassName="Tag" syncable="YES">
                 <attribute name="name" optional="YES" attributeType="String"/></entity>
@@ -60,7 +67,7 @@ import Testing
                 <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
                 <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
                 <entity name="Note" representedClassName="Note" syncable="YES">
-                <attribute name="\(attribute)" \(number)/>
+                <attribute name="\(attribute)" \(number)/>\(extra)
                 <attribute name="title" optional="YES" attributeType="String"/>
                 <relationship name="next" optional="YES" maxCount="1" deletionRule="Nullify"
                 destinationEntity="Note" inverseName="previous" inverseEntity="Note"/>
@@ -77,7 +84,8 @@ import Testing
             var recipe = ForgeRecipe(model: model, seed: seed)
             recipe.rows = ["Note": notes, "Tag": 7]
             _ = try Forge(recipe).write(to: FilePath(store))
-            try write(name, "UPDATE ZNOTE SET ZN = Z_PK % 97")
+            try write(
+                name, "UPDATE ZNOTE SET ZN = Z_PK % 97; CREATE INDEX app ON ZNOTE (ZOLD)")
             return store
         }
 
@@ -155,6 +163,40 @@ import Testing
                     + ["--mapping", bundle.mapping], in: folder)
             #expect(checked.status == 0)
             #expect(checked.output.contains("- Tag"), "\(checked.output)")
+            #expect(checked.output.contains("every Note.n must be computable"))
+            let strict = try program.run(
+                ["model", "check", "\(bundle.path):M", bundle.path, "--via", "M 2"]
+                    + ["--mapping", bundle.mapping, "--data", "refuse"], in: folder)
+            #expect(strict.status == 65)
+        }
+    }
+
+    @Test("what a version in between adds and a later one drops is no loss")
+    func losses() throws {
+        try withTemporaryFolder { folder in
+            let bundle = try Bundle(folder)
+            _ = try bundle.makeStore("a.sqlite", notes: 30)
+            for (accepted, status) in [(["Tag"], 65), (["Tag", "Note.old"], 0)]
+                as [([String], Int32)]
+            {
+                let arguments =
+                    ["--losses", "refuse"] + accepted.flatMap { ["--accept-loss", $0] }
+                let planned = try program.run(
+                    ["plan", "a.sqlite", "--json"] + bundle.way + arguments, in: folder)
+                #expect(planned.status == status, "\(planned.output)\(planned.log)")
+                let ended = try program.run(
+                    ["migrate", "a.sqlite", "--output", "o\(status)"] + bundle.way + arguments,
+                    in: folder)
+                #expect(ended.status == status, "\(ended.log)")
+                #expect(!"\(ended.output)\(ended.log)".contains("flag"))
+                #expect(!planned.output.contains("\"property\" : \"flag\""))
+            }
+            let report = try String(
+                contentsOf: folder.appendingPathComponent("o0/.godwit/runs/r1/report.json"),
+                encoding: .utf8)
+            // An index that the first step has no place for is still named.
+            #expect(report.contains("index app"), "\(report)")
+            #expect(report.contains("\"old\""))
         }
     }
 

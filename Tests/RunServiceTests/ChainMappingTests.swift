@@ -108,6 +108,13 @@ import Testing
         }
         #expect(error?.cause == .noMapping)
         #expect(error?.description.contains("twice.yaml fits the steps 1 → 2 and 2 → 3") == true)
+        // Also with hashes that both steps have.
+        let hash = two.hashes.entities["Note"]
+        options.mappings[0].definition.entityMappings[0].sourceHash = nil
+        options.mappings[0].definition.entityMappings[0].destinationHash = hash
+        let bound = try MappedWay(from: one, to: three, options: options, cache: PlanningCache())
+        #expect(bound.legs.flatMap(\.steps).map(\.mapping) == ["twice.yaml", nil])
+        options.mappings[0].definition.entityMappings[0].destinationHash = nil
         options.ways = VersionWays()
         let way = try MappedWay(from: one, to: three, options: options, cache: PlanningCache())
         #expect(way.legs.flatMap(\.steps).compactMap(\.mapping) == ["twice.yaml"])

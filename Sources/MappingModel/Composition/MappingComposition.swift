@@ -143,29 +143,3 @@ struct MappingComposition {
         return .and([one, other])
     }
 }
-
-extension MappingExpression {
-    /// Whether a value may be one for which the expression cannot be computed, or too large.
-    fileprivate var mayFail: Bool {
-        switch self {
-        case .null, .constant, .evaluatedObject, .variable, .keyPath: false
-        case .function(let function, let arguments):
-            ![.now, .uppercase, .lowercase, .length].contains(function)
-                || arguments.contains(where: \.mayFail)
-        case .conditional(let predicate, let first, let second):
-            predicate.mayFail || first.mayFail || second.mayFail
-        default: true
-        }
-    }
-}
-
-extension MappingPredicate {
-    fileprivate var mayFail: Bool {
-        switch self {
-        case .constant: false
-        case .not(let part): part.mayFail
-        case .and(let parts), .or(let parts): parts.contains(where: \.mayFail)
-        case .comparison(let comparison): comparison.left.mayFail || comparison.right.mayFail
-        }
-    }
-}

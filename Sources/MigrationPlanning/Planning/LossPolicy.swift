@@ -43,10 +43,3 @@ package enum LossPolicy: Hashable, Sendable, Codable {
         return true
     }
 }
-
-// Requests of versions that did not count losses have no policy.
-extension KeyedDecodingContainer {
-    func decode(_ type: LossPolicy.Type, forKey key: Key) throws -> LossPolicy {
-        try decodeIfPresent(type, forKey: key) ?? .report
-    }
-}

@@ -92,12 +92,12 @@ package struct MappedWay: Sendable {
         let destination: End
     }
 
-    /// Refuses a file that says not for which versions it is and that several steps would take:
-    /// what it computes would be computed again from its own result.
+    /// Refuses a file that several steps would take: what it computes would be computed again from
+    /// its own result.
     private static func refuseRepetition(
         _ steps: [Step], from source: String, _ mappings: [MappingChoice]
     ) throws(EngineError) {
-        for choice in mappings where !choice.isBound {
+        for choice in mappings {
             var titles: [String] = []
             var before = source
             for step in steps {
@@ -109,8 +109,8 @@ package struct MappedWay: Sendable {
             guard titles.count > 1 else { continue }
             throw .noMapping(
                 "\(choice.name) fits the steps \(titles.joined(separator: " and ")), and would be "
-                    + "applied in each of them. State its versions in it (sourceHash and "
-                    + "destinationHash)")
+                    + "applied in each of them. State in it the hashes of entities that differ "
+                    + "between these versions (sourceHash, destinationHash)")
         }
     }
 

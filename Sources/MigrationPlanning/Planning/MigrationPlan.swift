@@ -160,6 +160,35 @@ package struct PlanOptions: Hashable, Sendable, Codable {
     }
 }
 
+// Requests in ledgers outlive versions of the program: what a later version added has there the
+// value that means what the earlier one did.
+extension PlanOptions {
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func value<Value: Decodable>(_ key: CodingKeys, else other: Value) throws -> Value {
+            try values.decodeIfPresent(Value.self, forKey: key) ?? other
+        }
+        self.init(
+            strategy: try values.decodeIfPresent(Strategy.self, forKey: .strategy),
+            partition: try values.decode(PartitionMode.self, forKey: .partition),
+            chunkBytes: try values.decode(Int64.self, forKey: .chunkBytes),
+            history: try values.decode(HistoryPolicy.self, forKey: .history),
+            dangling: try values.decode(DanglingPolicy.self, forKey: .dangling),
+            allowsMissingExternalData: try values.decode(
+                Bool.self, forKey: .allowsMissingExternalData),
+            linksExternalData: try values.decode(Bool.self, forKey: .linksExternalData),
+            framework: try values.decodeIfPresent(FrameworkVersion.self, forKey: .framework),
+            losses: try value(.losses, else: .report))
+        mappings = try value(.mappings, else: [])
+        ways = try value(.ways, else: VersionWays())
+        policies = try value(.policies, else: [])
+        now = try value(.now, else: 0)
+        newerVersions = try value(.newerVersions, else: NewerVersions())
+        versionNames = try value(.versionNames, else: VersionNames())
+        intermediateRenames = try value(.intermediateRenames, else: IntermediateRenames())
+    }
+}
+
 /// What a migration needs beside the source, in bytes.
 package struct Resources: Hashable, Sendable, Codable {
     /// The source's database.

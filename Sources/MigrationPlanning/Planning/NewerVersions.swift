@@ -13,10 +13,3 @@ package struct NewerVersions: Hashable, Sendable, Codable {
     /// The name of the version with a digest, where that is newer.
     package subscript(digest: String) -> String? { names[digest] }
 }
-
-// Requests of versions that did not ask refuse none.
-extension KeyedDecodingContainer {
-    func decode(_ type: NewerVersions.Type, forKey key: Key) throws -> NewerVersions {
-        try decodeIfPresent(type, forKey: key) ?? NewerVersions()
-    }
-}

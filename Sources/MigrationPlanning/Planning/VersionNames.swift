@@ -9,10 +9,3 @@ package struct VersionNames: Hashable, Sendable, Codable {
     /// The name of the version with a digest; nil for one that the bundle does not have.
     package subscript(digest: String) -> String? { names[digest] }
 }
-
-// Requests of versions that did not record names have none.
-extension KeyedDecodingContainer {
-    func decode(_ type: VersionNames.Type, forKey key: Key) throws -> VersionNames {
-        try decodeIfPresent(type, forKey: key) ?? VersionNames()
-    }
-}

@@ -43,6 +43,9 @@ package struct VersionWays: Hashable, Sendable, Codable {
     /// Whether every store goes straight.
     package var isEmpty: Bool { versions.isEmpty }
 
+    /// The most versions that a way goes through.
+    package var longest: Int { (ways.values.map(\.count) + [otherwise.count]).max() ?? 0 }
+
     /// What was compared for stores of a version with a digest, in words.
     package func compared(for digest: String) -> [String] { compared[digest] ?? [] }
 
@@ -50,12 +53,5 @@ package struct VersionWays: Hashable, Sendable, Codable {
     /// stores go straight.
     package subscript(digest: String) -> [Version] {
         (ways[digest] ?? otherwise).filter(versions.indices.contains).map { versions[$0] }
-    }
-}
-
-// Requests of versions that had no chains go straight.
-extension KeyedDecodingContainer {
-    func decode(_ type: VersionWays.Type, forKey key: Key) throws -> VersionWays {
-        try decodeIfPresent(type, forKey: key) ?? VersionWays()
     }
 }

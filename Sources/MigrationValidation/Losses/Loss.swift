@@ -59,6 +59,18 @@ package struct Loss: Hashable, Sendable {
         self.renamed = renamed
     }
 
+    /// Losses of several steps, those of one subject together; the greatest first.
+    package static func combined(_ losses: [Loss]) -> [Loss] {
+        var counts: [Subject: Loss] = [:]
+        for loss in losses {
+            let known = counts[loss.subject]
+            counts[loss.subject] = Loss(
+                loss.subject, count: loss.count + (known?.count ?? 0),
+                renamed: known?.renamed ?? loss.renamed)
+        }
+        return counts.values.sorted { ($1.count, $0.subject) < ($0.count, $1.subject) }
+    }
+
     /// The losses of counts, the greatest first; none of zero.
     ///
     /// `renames`: what a version in between keeps, by name.
@@ -120,7 +132,12 @@ extension Loss {
     /// What follows where a version in between keeps it; else empty.
     package var hint: String { renamed.map { "; \($0)" } ?? "" }
 
-    private var amount: String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+    private var amount: String { "\(count) \(noun)\(count == 1 ? "" : "s")\(qualifier)" }
+
+    /// What follows what is counted; else empty.
+    package var qualifier: String {
+        subject.kind == .conversion ? " that could not be computed" : ""
+    }
 
     /// The first losses in one line, `Post.content (20 values), Post.color (10 values)`, and after
     /// a point what a version in between keeps.

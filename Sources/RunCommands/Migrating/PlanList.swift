@@ -52,7 +52,7 @@ struct PlanList {
         request.options.losses = .report
         var losses: [Loss]?
         do throws(RunError) {
-            let planned = try StorePlanning(request, policies: CarriedPolicies.all).plan()
+            let planned = try StorePlanning(request).plan()
             var report = PlanReport(planned)
             lossNames.formUnion(report.losses.map(\.subject.name))
             losses = report.losses.filter { policy.refuses($0.subject.name) }

@@ -50,6 +50,14 @@ struct PlanReport: Hashable, Sendable, Codable {
         var table: String
         var isKept: Bool
         var reason: String
+
+        init(_ extra: ExtraObject) {
+            kind = extra.object.kind
+            name = extra.object.name
+            table = extra.object.table
+            isKept = extra.isKept
+            reason = extra.reason
+        }
     }
 
     init(_ planned: PlannedStore) {
@@ -62,9 +70,15 @@ struct PlanReport: Hashable, Sendable, Codable {
         mapping = files.isEmpty ? nil : files.joined(separator: ", ")
         sourceRows = planned.sourceRows
         changedURIs = planned.changedURIs
+        extras = planned.extras.map(ExtraOutcome.init)
         resources = planned.resources
         sourceFramework = planned.original.metadata.framework.number
         notes = planned.notes
+        if let first = planned.stepsLeft.first {
+            notes.append(
+                "a policy runs before the step to \(first.version): only the run shows what that "
+                    + "step and later ones change and lose")
+        }
         notes += planned.unusedMappings.map { "\($0) is not used: it is for none of the steps" }
         notes += PlanReport.swapNotes(planned)
     }
@@ -104,11 +118,7 @@ struct PlanReport: Hashable, Sendable, Codable {
         tables = plan.tables
         sourceRows = plan.sourceRows
         changedURIs = plan.changedURIs
-        extras = plan.extras.map { extra in
-            ExtraOutcome(
-                kind: extra.object.kind, name: extra.object.name, table: extra.object.table,
-                isKept: extra.isKept, reason: extra.reason)
-        }
+        extras = plan.extras.map(ExtraOutcome.init)
         notes = plan.notes
         self.oddities = oddities
         resources = plan.resources

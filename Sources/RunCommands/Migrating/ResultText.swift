@@ -32,6 +32,12 @@ enum ResultText {
             "migrated",
             "\(counted(rows, "row")), \(ByteSize(bytes: found.outputBytes).words), "
                 + "\(found.strategy.rawValue)")
+        if found.steps.count > 1 {
+            let between = found.steps.dropLast().map { step in
+                step.version + (step.reasonToWrite == nil ? "" : " (written)")
+            }
+            lines += labelled("through", between.joined(separator: ", "))
+        }
         lines += labelled("time", "\(Seconds.words(all)): \(steps.joined(separator: ", "))")
         for (place, line) in validation.lines.enumerated() {
             lines += labelled(place == 0 ? "validated" : "", line)

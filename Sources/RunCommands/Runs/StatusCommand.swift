@@ -128,17 +128,29 @@ struct RecordedStatus: Hashable, Sendable, Codable {
             lines += WrappedText.lines(
                 "\(run.run) is \(pause.words)" + (holder == nil ? "" : "; \(way)"))
         }
-        let unfinished = runs.contains { run in
-            RunState(rawValue: run.state)?.isUnfinished == true
-        }
+        let unfinished = runs.filter { RunState(rawValue: $0.state)?.isUnfinished == true }
         if let holder {
             lines.append("running: \(holder)")
-        } else if unfinished {
+            return lines
+        }
+        for run in unfinished where run.waitsForSwap {
+            let results = counted(run.stores[StoreState.validated.rawValue] ?? 0, "result")
+            lines += WrappedText.lines(
+                "\(run.run) has \(results) to swap in: godwit swap \(run.run). godwit rollback "
+                    + "\(run.run) discards them.")
+        }
+        if unfinished.contains(where: { !$0.waitsForSwap }) {
             lines += WrappedText.lines(
                 "No command is working on an unfinished run. To resume it, run its command again. "
                     + "If that was godwit submit, start godwit coordinate with this --state.")
         }
         return lines
+    }
+
+    /// Whether nothing is left but to swap results in.
+    private var waitsForSwap: Bool {
+        func count(_ state: StoreState) -> Int { stores[state.rawValue] ?? 0 }
+        return count(.validated) > 0 && count(.waiting) == 0 && count(.running) == 0
     }
 
     private var words: String {

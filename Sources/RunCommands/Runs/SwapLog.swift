@@ -1,4 +1,5 @@
 import ClusterProtocol
+import Jobs
 import CommandSupport
 import RunLedger
 import RunReports
@@ -42,7 +43,12 @@ final class SwapLog: Sendable {
         let outcome: Outcome
         switch note.kind {
         case "store-done": outcome = .swapped
-        case "store-validated": outcome = .waits(note.text)
+        case "store-validated":
+            // The state stands before the reason.
+            let state = "\(StoreState.validated.rawValue): "
+            outcome = .waits(
+                note.text.hasPrefix(state)
+                    ? String(note.text.dropFirst(state.count)) : note.text)
         case "store-failed": outcome = .failed
         default: return
         }

@@ -102,28 +102,53 @@ struct LedgerFile: Sendable {
         try database.execute(sql: "PRAGMA application_id = \(identifier)")
     }
 
-    /// Refuses a copy of a ledger that is where it was, and remembers where this one is.
+    /// Refuses a copy of a ledger that is still where it was, and remembers where this one is.
     ///
     /// Runs name their stores by path: through a copy, a rehearsal would roll back and prune the
-    /// stores of the first one.
+    /// stores of the first one. Both have the identifier that the first one drew.
     private func settleHome(_ database: Database) throws {
         // Tests also open ledgers of earlier versions.
         guard schema.newest >= LedgerSchema.homeVersion else { return }
-        let inode = Int64(bitPattern: try FileStatus(of: path).identity.inode)
-        if let home = try Row.fetchOne(database, sql: "SELECT path, inode FROM home") {
-            let place: Data = try home.decode(forColumn: "path")
-            let recorded: Int64 = try home.decode(forColumn: "inode")
-            let old = FilePath(bytes: Array(place))
-            if old == path, recorded == inode { return }
-            if recorded != inode, old != path, let there = try FileStatus.ifPresent(old),
-                Int64(bitPattern: there.identity.inode) == recorded
-            {
-                throw fault(.copied(from: old.parent))
-            }
-            try database.execute(sql: "DELETE FROM home")
+        guard let home = try Row.fetchOne(database, sql: "SELECT path, identifier FROM home") else {
+            try database.execute(
+                sql: "INSERT INTO home VALUES (?, randomblob(16))", arguments: [Data(path.bytes)])
+            return
         }
-        try database.execute(
-            sql: "INSERT INTO home VALUES (?, ?)", arguments: [Data(path.bytes), inode])
+        let place: Data = try home.decode(forColumn: "path")
+        let identifier: Data = try home.decode(forColumn: "identifier")
+        let old = FilePath(bytes: Array(place))
+        if old == path { return }
+        if try !isSame(old),
+            LedgerFile(path: old, lock: lock, schema: schema).identifier == identifier
+        {
+            throw fault(.copied(from: old.parent))
+        }
+        try database.execute(sql: "UPDATE home SET path = ?", arguments: [Data(path.bytes)])
+    }
+
+    /// Whether another path leads to this ledger.
+    private func isSame(_ other: FilePath) throws -> Bool {
+        let own = try FileStatus(of: path).identity
+        do throws(DurableFileError) {
+            return try FileStatus(of: other).identity.isFile(own)
+        } catch {
+            return false
+        }
+    }
+
+    /// What tells the ledger from others; nil where it cannot be read, which is as if it were not
+    /// there.
+    private var identifier: Data? {
+        do {
+            guard try FileStatus.ifPresent(path)?.isRegularFile == true else { return nil }
+            let queue = try connect("?mode=ro&immutable=1", isReadOnly: true)
+            defer { withExtendedLifetime(queue) {} }
+            return try queue.read {
+                try Data.fetchOne($0, sql: "SELECT identifier FROM home")
+            }
+        } catch {
+            return nil
+        }
     }
 
     /// Begins with an empty log: every commit makes it longer, so readers see that there is news.

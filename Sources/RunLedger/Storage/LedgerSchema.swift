@@ -203,6 +203,6 @@ package struct LedgerSchema: Sendable {
 
     /// Where the ledger is, so that a copy of it is noticed: its runs belong to the first one.
     private static let version5 = """
-        CREATE TABLE home (path BLOB NOT NULL, inode INTEGER NOT NULL) STRICT;
+        CREATE TABLE home (path BLOB NOT NULL, identifier BLOB NOT NULL) STRICT;
         """
 }

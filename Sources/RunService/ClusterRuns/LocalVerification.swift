@@ -94,6 +94,9 @@ package struct LocalVerification: Sendable {
         var options = options
         options.strategy = .whole
         options.dangling = dangling
+        options.allowsMissingExternalData = true
+        options.history = result.hasHistory ? .keep : .drop
+        options.framework = result.metadata.framework
         let output = folder.appending("result.sqlite")
         return try StorePreparation(
             store: original.path,

@@ -52,7 +52,10 @@ extension PartitionedStoreSession {
             throw .engine(.internalError("\(run.found.path) has no move"))
         }
         switch move {
-        case .success(let recorded): return recorded
+        case .success(let recorded):
+            // Nothing reads the stores on the way any more.
+            try RunError.translating { try places.removeSteps(planned.plan.leg, files) }
+            return recorded
         case .failure(let error): throw error
         }
     }

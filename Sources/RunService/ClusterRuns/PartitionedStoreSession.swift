@@ -139,7 +139,7 @@ extension PartitionedStoreSession {
             guard case .alreadyThere = error else { throw error }
             return .unchanged
         }
-        guard !planned.isLeft, planned.plan.strategy == .partitioned else {
+        guard planned.stepsLeft.isEmpty, planned.plan.strategy == .partitioned else {
             lock = nil
             try removeAll()
             return try .whole(shared.whole(run.found))

@@ -11,12 +11,9 @@ package import StoreRuns
 import Synchronization
 
 extension ResultIntake {
-    /// How many times the bytes of its source a delivered shard may have: new columns with
+    /// How many times the bytes of its source a delivered file may have: new columns with
     /// defaults add to it, and rows become many in tables of relationships.
     private static let growth: Int64 = 16
-    /// The most bytes that a delivered result of a small store may have: its source has at most
-    /// `PlanOptions.wholeLimit`, to which new columns with defaults may add.
-    private static let wholeLimit = PlanOptions.wholeLimit * 16
 
     /// Checks what an attempt delivered, takes its files into a folder that no worker writes, and
     /// holds the result of a small store against its source, unless workers are trusted.
@@ -103,7 +100,7 @@ extension ResultIntake {
             folder.parent == attempts,
             !folder.lastComponent.bytes.starts(with: StorePaths.acceptedPrefix.utf8)
         else { throw .badDelivery("its files lie in no folder of attempts of their store") }
-        let names = Self.names(of: receipt)
+        let names = names(of: receipt)
         // A thread of this process keeps the outcome in memory.
         guard paths.map(\.lastComponent) == (isOwn ? Array(names.prefix(1)) : names) else {
             throw .badDelivery("its files are not those of such a job")
@@ -112,10 +109,12 @@ extension ResultIntake {
     }
 
     /// The files that a job delivers, in their order.
-    private static func names(of receipt: Receipt) -> [FilePath] {
+    private func names(of receipt: Receipt) -> [FilePath] {
         guard case .whole = receipt.work else { return ["shard.sqlite"] }
-        // How many stores a way writes is known when the store is planned.
-        let legs = min(max(0, receipt.files.count - 2), StorePaths.legLimit)
+        // How many stores a way writes is known when the store is planned: at most one of each
+        // version in between.
+        let most = min(shared.context.request.options.ways.longest, StorePaths.legLimit)
+        let legs = min(max(0, receipt.files.count - 2), most)
         return ["store.sqlite", "outcome.json"]
             + (0..<legs).map { FilePath("store.sqlite_step-\($0 + 1)") }
     }
@@ -147,7 +146,7 @@ extension ResultIntake {
     ) throws(RunError) {
         do {
             if try FileStatus.ifPresentLink(folder) != nil {
-                let allowed = Set(Self.names(of: receipt))
+                let allowed = Set(names(of: receipt))
                 for name in try files.plainNames(in: folder) {
                     guard allowed.contains(name) || Self.isExpected(name, receipt.work) else {
                         throw RunError.badDelivery(
@@ -164,7 +163,7 @@ extension ResultIntake {
             guard status.isOurOwn, status.permissions & 0o077 == 0 else {
                 throw RunError.badDelivery("another user has made the folder of what is accepted")
             }
-            let most = try mostBytes(of: receipt.work, source)
+            let most = try mostBytes(of: source)
             let stop = StatementStop.current
             for told in receipt.files {
                 let name = FilePath(escaped: told.file.path)?.lastComponent ?? ""
@@ -202,9 +201,8 @@ extension ResultIntake {
 
     /// The most bytes that a delivered file may have: more is refused unread, because a file with
     /// holes takes hours to read and no space.
-    private func mostBytes(of work: Work, _ source: FilePath) throws(DurableFileError) -> Int64 {
-        if case .whole = work { return Self.wholeLimit }
-        var bytes = Self.wholeLimit / Self.growth
+    private func mostBytes(of source: FilePath) throws(DurableFileError) -> Int64 {
+        var bytes = PlanOptions.wholeLimit
         for suffix in ["", "-wal"] {
             // The store's owner chooses the size, and may put a link there.
             let file = try FileStatus.ifPresentLink(source.adding(suffix: suffix))
@@ -251,7 +249,7 @@ extension ResultIntake {
             throw .badDelivery("its store was not cut into chunks")
         }
         let file = try plan(of: found, digest: preparation.planDigest)
-        for name in Self.names(of: receipt) {
+        for name in names(of: receipt) {
             let shard = target.appending(name)
             let faults: [String]
             do throws(EngineError) {

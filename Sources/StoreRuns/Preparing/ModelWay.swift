@@ -94,7 +94,7 @@ struct ModelWay {
         try Self.refuseStrangers(
             source, way, subject: subject, ending: ending,
             renames: options.intermediateRenames[hashes.digest])
-        guard way.legs.count <= StorePaths.legLimit else {
+        guard way.legs.count <= StorePaths.legLimit + 1 else {
             throw EngineError.noMapping(
                 "\(subject): more than \(StorePaths.legLimit) stores would have to be written on "
                     + "the way.\(ending) Choose fewer versions in between")

@@ -16,9 +16,9 @@ package struct PlannedStore: Sendable {
     package let source: SourceStore
     /// The stores that were written on the way from the original to the source, in their order.
     package var written: [WrittenStore] = []
-    /// Whether only the first leg is planned, because a policy takes part in one before the last:
-    /// the store must be one job of a slot.
-    package var isLeft = false
+    /// The steps that are not planned, because a policy takes part in one before them: the store
+    /// must be one job of a slot.
+    package var stepsLeft: [PlanStep] = []
     /// The model that the store goes to.
     package let destination: DestinationModel
     /// Why programs that have the store open cannot be seen, where that was asked.
@@ -60,7 +60,10 @@ package struct PlannedStore: Sendable {
     }
 
     /// All steps from the original to the destination.
-    package var steps: [PlanStep] { written.flatMap(\.steps) + plan.steps }
+    package var steps: [PlanStep] { written.flatMap(\.steps) + plan.steps + stepsLeft }
+
+    /// Objects of the schema outside the model; those that an earlier leg drops, too.
+    package var extras: [ExtraObject] { written.flatMap(\.dropped) + plan.extras }
 
     /// What people should know of any leg of the way.
     package var notes: [String] {

@@ -1,26 +1,20 @@
 import CoreDataStore
 package import DurableFiles
 import Jobs
-package import MigrationEngine
+import MigrationEngine
 import StoreLocks
 
 /// Plans one store without beginning a run.
 package struct StorePlanning: Sendable {
     private let request: MigrationRequest
     private let files: DurableFileSystem
-    private let policies: PolicyLibrary
 
     /// - Parameters:
     ///   - request: what would be done.
     ///   - files: through which durable actions go.
-    ///   - policies: that this process carries, for stores that are written on the way.
-    package init(
-        _ request: MigrationRequest, files: DurableFileSystem = DurableFileSystem(),
-        policies: PolicyLibrary = PolicyLibrary()
-    ) {
+    package init(_ request: MigrationRequest, files: DurableFileSystem = DurableFileSystem()) {
         self.request = request
         self.files = files
-        self.policies = policies
     }
 
     private var runRequest: RunRequest {
@@ -33,7 +27,7 @@ package struct StorePlanning: Sendable {
 
     /// Opens and plans the store in a folder that is removed again.
     ///
-    /// - Returns: the plan and what it is about; a snapshot that it names is gone.
+    /// - Returns: the plan and what it is about; snapshots and stores on the way are gone.
     /// - Throws: `RunError` naming what stands in the way.
     package func plan() throws(RunError) -> PlannedStore {
         // What would stand in the way of a swap is reported before any work.
@@ -51,7 +45,7 @@ package struct StorePlanning: Sendable {
         do throws(RunError) {
             var preparation = StorePreparation(
                 store: request.store, request: runRequest, places: places, files: files,
-                cache: request.cache, slots: request.slots, steps: .written(policies))
+                cache: request.cache, slots: request.slots, steps: .writtenOrLeft)
             preparation.countsLosses = true
             result = .success(try preparation.prepare())
         } catch {

@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
+import Jobs
 import MigrationEngine
 import MigrationPlanning
 import MigrationValidation
@@ -28,15 +29,16 @@ extension StorePreparation {
                 try RunError.during(way.legs[number - 1].title) { try obtain(before, open) })
             let (source, next) = try opened(leg: number, first.original)
             // What was read for it is not needed any more, unless it is delivered.
-            if number > 1, !places.isAttempt { try places.removeWritten(number - 1, files) }
+            if number > 1, !steps.areDelivered { try places.removeWritten(number - 1, files) }
             connection = next
             let earlier = planned
             planned = try RunError.during(way.legs[number].title) {
-                try plan(number, of: way, original: first.original, source, next)
+                try plan(
+                    number, of: way, original: first.original, source, next,
+                    after: earlier.written)
             }
-            planned.written = earlier.written
             if let losses = planned.losses {
-                planned.losses = (earlier.losses ?? []) + losses
+                planned.losses = Loss.combined((earlier.losses ?? []) + losses)
             }
         }
         if planned.plan.strategy == .partitioned, !planned.written.isEmpty {
@@ -50,7 +52,7 @@ extension StorePreparation {
     /// The connection to its source is closed.
     private func obtain(_ planned: PlannedStore, _ connection: Connection) throws -> WrittenStore {
         switch steps {
-        case .written(let policies): return try write(planned, connection, policies)
+        case .written(let policies, _): return try write(planned, connection, policies)
         case .writtenOrLeft: return try write(planned, connection, PolicyLibrary())
         case .delivered(let check):
             try connection.close()
@@ -67,8 +69,7 @@ extension StorePreparation {
         let builder = ResultBuilder(
             places: places, files: files, cache: cache, slots: slots, isInPlace: true,
             steps: StoreSteps(clock: { 0 }), policies: policies)
-        let (report, sums) = try builder.buildWhole(
-            planned, isInline(planned.source) ? connection : nil, validates: true)
+        let (report, sums) = try build(builder, planned, connection)
         try connection.close()
         guard let report, report.isEqual else {
             throw report.map(RunError.validationFailed)
@@ -79,6 +80,17 @@ extension StorePreparation {
             recordedSums: sums)
     }
 
+    private func build(
+        _ builder: ResultBuilder, _ planned: PlannedStore, _ connection: Connection
+    ) throws(RunError) -> (report: ValidationReport?, recordedSums: [String: ContentSum]) {
+        do throws(RunError) {
+            return try builder.buildWhole(
+                planned, isInline(planned.source) ? connection : nil, validates: true)
+        } catch {
+            throw ResultBuilder.named(error, planned.original.path)
+        }
+    }
+
     /// Opens the store that a leg gave.
     private func opened(
         leg: Int, _ original: SourceStore
@@ -86,7 +98,9 @@ extension StorePreparation {
         let opened = try opener.openConnected(
             original.path, scratch: places.folder, checksPages: false,
             snapshot: .made(places.written(leg).building))
-        guard opened.store.fingerprint == original.fingerprint else {
+        // Links and other machines' numbers say nothing of contents.
+        let changes = opened.store.fingerprint.differences(from: original.fingerprint)
+        guard changes.subtracting([.place, .changed]).isEmpty else {
             throw EngineError.changed(original.path)
         }
         return opened

@@ -171,7 +171,7 @@ package struct StorePreparation {
         try check?.finish()
         if case .writtenOrLeft = steps, way.runsPoliciesOnTheWay {
             var left = first
-            left.isLeft = true
+            left.stepsLeft = way.legs.dropFirst().flatMap(\.steps)
             return (left, connection)
         }
         return try finished(first, connection, way)
@@ -205,11 +205,12 @@ package struct StorePreparation {
     ///   - original: the store as it was found.
     ///   - source: what the leg reads.
     ///   - connection: to that.
+    ///   - written: the stores that earlier legs gave.
     /// - Returns: the leg's plan.
     /// - Throws: what stands in the way.
     func plan(
         _ number: Int, of way: ModelWay, original: SourceStore, _ source: SourceStore,
-        _ connection: Connection
+        _ connection: Connection, after written: [WrittenStore] = []
     ) throws -> PlannedStore {
         let leg = way.legs[number]
         let hashes = VersionHashes(read: source.metadata.versionHashes)
@@ -247,6 +248,7 @@ package struct StorePreparation {
         var planned = PlannedStore(
             laidOut: try LaidOutPlan(plan, cache: cache.planning), original: original,
             source: source, destination: leg.destination, routes: routes)
+        planned.written = written
         if countsLosses || options.losses.mayRefuse {
             planned.losses = try losses(of: planned, connection)
         }
@@ -266,9 +268,10 @@ package struct StorePreparation {
             files: ValidationFiles(
                 source: source.database, sourceExternalData: source.externalData,
                 destination: places.building, destinationExternalData: source.externalData))
-        let losses = try validator.losses(
+        var losses = try validator.losses(
             dropsHistory: planned.plan.options.history == .drop && source.hasHistory,
             source: connection)
+        if let origins = planned.written.last?.origins { losses = origins.traced(losses) }
         try planned.plan.options.losses.check(losses, of: source.path)
         return losses
     }

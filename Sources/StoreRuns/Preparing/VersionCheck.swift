@@ -51,11 +51,18 @@ package struct VersionCheck: Hashable, Sendable {
             let (way, losses) = try RunError.translating {
                 try VersionCheck.planned(source, hashes, name, destination, options, cache)
             }
+            var before = source
             let reasons = way.legs.flatMap { leg in
+                defer { before = leg.destination.model }
                 let title = way.legs.count > 1 ? "\(leg.title): " : ""
                 return leg.inference.earlier.flatMap { step in
                     step.requirements.map { "step \(step.name): \($0.condition)" }
                 } + leg.inference.requirements.map { title + $0.condition }
+                    + leg.inference.mapping.entityMappings.flatMap { mapping in
+                        mapping.computedConditions(
+                            from: before, in: leg.destination.model
+                        ).map { title + $0 }
+                    }
             }
             self.init(reasons.isEmpty ? .inferred : .data, reasons, losses)
         } catch {
@@ -95,6 +102,7 @@ package struct VersionCheck: Hashable, Sendable {
             to: destination, isRewrite: false, options: options, cache: cache)
         var before = try cache.stores.layout(of: source, framework: framework)
         var losses: [Loss.Subject] = []
+        var origins: LossOrigins?
         for leg in way.legs {
             let unbroken = leg.inference.requirements.map { _ in StoreFacts.Breach(count: 0) }
             let plan = try Planner.plan(
@@ -103,8 +111,12 @@ package struct VersionCheck: Hashable, Sendable {
             let scope = try ValidationScope(
                 plan: plan, hashes: leg.destination.hashes, stores: cache.stores,
                 cache: cache.validations)
-            losses += scope.possibleLosses.filter { !losses.contains($0) }
+            let lost = scope.possibleLosses.compactMap { subject in
+                origins.map { $0.traced(subject) } ?? subject
+            }
+            losses += lost.filter { !losses.contains($0) }
             before = leg.layout
+            origins = LossOrigins(plan, after: origins)
         }
         return (way, losses)
     }

@@ -17,6 +17,10 @@ package struct WrittenStore: Hashable, Sendable, Codable {
     /// Objects whose URI changed, by entity.
     package let changedURIs: [String: Int64]
     package let notes: [String]
+    /// Objects of the schema outside the model that it has not.
+    package let dropped: [ExtraObject]
+    /// What the original calls its values, links and objects.
+    let origins: LossOrigins
     /// What was found when it was held against the store before it.
     package let validation: ValidationReport
     /// Over what policies gave, by labels.
@@ -38,22 +42,35 @@ package struct WrittenStore: Hashable, Sendable, Codable {
         sourceRows = planned.plan.sourceRows
         changedURIs = planned.plan.changedURIs
         notes = planned.plan.notes
+        dropped = planned.plan.extras.filter { !$0.isKept }
         self.bytes = bytes
-        self.validation = validation
+        let before = planned.written.last?.origins
+        self.validation =
+            before.map { validation.losing($0.traced(validation.losses)) } ?? validation
+        origins = LossOrigins(planned.plan, after: before)
         self.recordedSums = recordedSums
     }
 }
 
 /// Where the stores between the legs of a way come from.
 package enum StepSource {
-    /// The process writes them, and carries these policies.
-    case written(PolicyLibrary)
+    /// The process writes them, and carries these policies; a worker delivers them.
+    case written(PolicyLibrary, delivers: Bool = false)
     /// The process writes them where no policy takes part; a store that needs one is left to the
     /// slot of a whole job, because a policy can take its process with it.
     case writtenOrLeft
     /// A worker delivered them: told the plan of each leg, the check holds its store against what
     /// it must be.
     case delivered((PlannedStore) throws -> WrittenStore)
+
+    /// Whether the files of all legs stay: a worker delivers them, or has.
+    var areDelivered: Bool {
+        switch self {
+        case .written(_, let delivers): delivers
+        case .writtenOrLeft: false
+        case .delivered: true
+        }
+    }
 }
 
 extension ValidationReport {
@@ -62,6 +79,9 @@ extension ValidationReport {
     /// - Parameter written: the stores that were written before it, in their order.
     /// - Returns: one report on all legs.
     package func after(_ written: [WrittenStore]) -> ValidationReport {
-        written.reversed().reduce(self) { $0.following($1.validation) }
+        guard let last = written.last else { return self }
+        return written.reversed().reduce(losing(last.origins.traced(losses))) {
+            $0.following($1.validation)
+        }
     }
 }

@@ -77,7 +77,7 @@ extension StoreResult {
         self.seconds = seconds
         tables = plan.tables
         changedURIs = planned.changedURIs
-        extras = plan.extras
+        extras = planned.extras
         notes = planned.notes
         oddities = planned.original.oddities
         self.validation = validation.after(planned.written)
@@ -100,5 +100,12 @@ extension StoreResult {
         } catch {
             return error
         }
+    }
+}
+
+// Results of versions that did not record steps have none.
+extension KeyedDecodingContainer {
+    func decode(_ type: [PlanStep].Type, forKey key: Key) throws -> [PlanStep] {
+        try decodeIfPresent(type, forKey: key) ?? []
     }
 }

@@ -79,6 +79,18 @@ package struct StorePaths: Sendable {
     /// What was found of the stores that were written on the way.
     var steps: FilePath { folder.appending("steps.json") }
 
+    /// Removes the last store that was written on the way, and what was found of them.
+    ///
+    /// - Parameters:
+    ///   - leg: that gave it; 0 where there is none.
+    ///   - files: through which durable actions go.
+    /// - Throws: `DurableFileError`.
+    package func removeSteps(_ leg: Int, _ files: DurableFileSystem) throws(DurableFileError) {
+        guard leg > 0 else { return }
+        try removeWritten(leg, files)
+        if try FileStatus.ifPresentLink(steps) != nil { try files.unlink(steps) }
+    }
+
     /// Removes a store that was written on the way, if it is there.
     ///
     /// - Parameters:

@@ -80,7 +80,7 @@ extension StoreRun {
             return .void("its plan is gone or damaged")
         }
         if file.plan.leg > 0, try !hasWritten(before: file.plan) {
-            return .void("the store that an earlier step wrote is gone")
+            return .void("the store that an earlier step wrote is gone or damaged")
         }
         let planned = try step(.prepare) { () throws(RunError) in
             if preparation.hasSnapshot {
@@ -98,9 +98,13 @@ extension StoreRun {
 
     /// Whether what a plan reads was written and is still there.
     private func hasWritten(before plan: MigrationPlan) throws(RunError) -> Bool {
-        try RunError.translating {
-            try FileStatus.ifPresent(places.written(plan.leg).building) != nil
-                && FileStatus.ifPresent(places.steps) != nil
+        do {
+            guard try FileStatus.ifPresent(places.written(plan.leg).building) != nil else {
+                return false
+            }
+            return try preparation.recordedSteps(plan).count == plan.leg
+        } catch {
+            return false
         }
     }
 

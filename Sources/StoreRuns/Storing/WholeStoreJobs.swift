@@ -126,7 +126,7 @@ package final class WholeStoreJobs: Sendable {
                 store: store, request: request, places: places, files: files, cache: cache,
                 slots: 1,
                 // The coordinator checks them, too, where it validates.
-                checksPages: validates, steps: .written(policies)
+                checksPages: validates, steps: .written(policies, delivers: true)
             ).prepareConnected()
         }
         guard planned.plan.strategy == .whole else {

@@ -1,0 +1,120 @@
+import ManagedObjectModel
+import MappingModel
+import MigrationPlanning
+import MigrationValidation
+
+/// What the original calls the values, links and objects of a store that was written on the way.
+///
+/// A later step may drop what an earlier one has only added: that is no loss of the original.
+package struct LossOrigins: Hashable, Sendable, Codable {
+    /// By the name that the written store's model has for them; what comes from no data of the
+    /// original is missing.
+    private var origins: [String: Loss.Subject] = [:]
+
+    /// The origins of what a step gives.
+    ///
+    /// - Parameters:
+    ///   - plan: of the step that gives the store.
+    ///   - before: of the store that the step reads; nil for the original.
+    init(_ plan: MigrationPlan, after before: LossOrigins?) {
+        for entity in plan.destinationModel.numberedEntities {
+            let feeding = plan.mapping.entityMappings.filter { mapping in
+                guard mapping.source != nil, let destination = mapping.destination else {
+                    return false
+                }
+                return plan.destinationModel.isKind(destination, of: entity.name)
+            }
+            if let source = feeding.first?.source {
+                note(Loss.Subject(.entity, source), as: entity.name, before)
+            }
+            for attribute in entity.attributes {
+                let own = Loss.Subject(.attribute, entity.name, attribute.name)
+                let origins = feeding.map {
+                    Self.origin(of: attribute.name, in: $0, plan.sourceModel)
+                }
+                if let found = origins.lazy.compactMap(\.subject).first {
+                    note(found, as: own.name, before)
+                } else if origins.contains(.unknown) {
+                    self.origins[own.name] = own
+                }
+            }
+            for relationship in entity.relationships {
+                let own = Loss.Subject(.relationship, entity.name, relationship.name)
+                let found = feeding.lazy.compactMap {
+                    Self.source(ofLinks: relationship.name, in: $0, plan.sourceModel)
+                }.first
+                if let found {
+                    note(found, as: own.name, before)
+                } else {
+                    // Its links may be those of its inverse.
+                    origins[own.name] = own
+                }
+            }
+        }
+    }
+
+    /// Where the values of an attribute come from.
+    private enum Origin: Hashable {
+        case source(Loss.Subject)
+        /// A policy may have made them of anything.
+        case unknown
+        /// No data.
+        case none
+
+        var subject: Loss.Subject? { if case .source(let subject) = self { subject } else { nil } }
+    }
+
+    private static func origin(
+        of attribute: String, in mapping: EntityMapping, _ source: Model
+    ) -> Origin {
+        guard let entity = mapping.source,
+            let value = mapping.attributes.first(where: { $0.destination == attribute })?.value
+        else { return .none }
+        if case .policy = value { return .unknown }
+        guard let key = value.firstSourceKey else { return .none }
+        if let owner = source.attribute(key, of: entity)?.owner {
+            return .source(Loss.Subject(.attribute, owner.name, key))
+        }
+        if let owner = source.relationship(key, of: entity)?.owner {
+            return .source(Loss.Subject(.relationship, owner.name, key))
+        }
+        return .unknown
+    }
+
+    private static func source(
+        ofLinks relationship: String, in mapping: EntityMapping, _ source: Model
+    ) -> Loss.Subject? {
+        guard let entity = mapping.source,
+            let found = mapping.relationships.first(where: { $0.destination == relationship }),
+            let key = found.source ?? found.path?.first,
+            let owner = source.relationship(key, of: entity)?.owner
+        else { return nil }
+        return Loss.Subject(.relationship, owner.name, key)
+    }
+
+    private mutating func note(_ subject: Loss.Subject, as name: String, _ before: LossOrigins?) {
+        guard let before else {
+            origins[name] = subject
+            return
+        }
+        origins[name] = before.origins[subject.name]
+    }
+
+    /// Losses by the names of the original; without what the original never had.
+    func traced(_ losses: [Loss]) -> [Loss] {
+        Loss.combined(
+            losses.compactMap { loss in
+                traced(loss.subject).map { Loss($0, count: loss.count, renamed: loss.renamed) }
+            })
+    }
+
+    /// What the original calls something that a later step can lose; nil for what it never had.
+    func traced(_ subject: Loss.Subject) -> Loss.Subject? {
+        switch subject.kind {
+        case .history, .conversion: return subject
+        case .attribute, .relationship, .entity, .filter:
+            guard let origin = origins[subject.name] else { return nil }
+            return Loss.Subject(subject.kind, origin.entity, origin.property)
+        }
+    }
+}
