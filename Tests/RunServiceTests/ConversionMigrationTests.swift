@@ -129,7 +129,8 @@ import Testing
             let refused = try options(
                 strategy, Self.lines, losses: .refuse(accepted: ["Note.payload"]))
             let said = try lab.expectRefusal(
-                to: destination(), options: refused, saying: ["Note.born (1 value that could not be computed)"])
+                to: destination(), options: refused,
+                saying: ["Note.born (1 value that could not be computed)"])
             #expect(said?.text.contains("Note.count") == false)
             #expect(said?.text.contains("soon") == false)
             let accepted = try options(
