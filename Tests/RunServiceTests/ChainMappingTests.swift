@@ -208,4 +208,27 @@ import Testing
             }
         }
     }
+
+    @Test("objects that a policy makes and a later step drops are a loss")
+    func lostObjectsOfAPolicy() throws {
+        try StoreLab.run { lab in
+            try PolicyLab.forge(lab)
+            var options = try PolicyLab.options(.whole)
+            options.ways = ways(through: try PolicyLab.destination())
+            let last = try Model(
+                entities: PolicyLab.destination().numberedEntities.compactMap { entity in
+                    guard entity.name != "Tag" else { return nil }
+                    var entity = entity
+                    entity.relationships.removeAll { $0.destination == "Tag" }
+                    return entity
+                })
+            // The file names a relationship that the last version has not, and fits one step.
+            let outcome = try lab.migrate(
+                to: .model(DestinationModel(model: last)), options: options,
+                policies: [NotePolicy.self])
+            let losses = outcome.validation.losses
+            let tags = losses.first { $0.subject.kind == .entity && $0.subject.entity == "Tag" }
+            #expect(tags?.count == 23, "\(outcome.validation.lines)")
+        }
+    }
 }

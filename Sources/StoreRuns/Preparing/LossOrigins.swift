@@ -5,11 +5,13 @@ import MigrationValidation
 
 /// What the original calls the values, links and objects of a store that was written on the way.
 ///
-/// A later step may drop what an earlier one has only added: that is no loss of the original.
+/// A later step may drop what an earlier one has only added: that is no loss of the original. What
+/// cannot be traced keeps its name and counts.
 package struct LossOrigins: Hashable, Sendable, Codable {
-    /// By the name that the written store's model has for them; what comes from no data of the
-    /// original is missing.
+    /// By the name that the written store's model has for them.
     private var origins: [String: Loss.Subject] = [:]
+    /// Names of attributes that steps have added, with values that come from no data.
+    private var added: Set<String> = []
 
     /// The origins of what a step gives.
     ///
@@ -17,6 +19,7 @@ package struct LossOrigins: Hashable, Sendable, Codable {
     ///   - plan: of the step that gives the store.
     ///   - before: of the store that the step reads; nil for the original.
     init(_ plan: MigrationPlan, after before: LossOrigins?) {
+        let before = before ?? LossOrigins()
         for entity in plan.destinationModel.numberedEntities {
             let feeding = plan.mapping.entityMappings.filter { mapping in
                 guard mapping.source != nil, let destination = mapping.destination else {
@@ -25,38 +28,39 @@ package struct LossOrigins: Hashable, Sendable, Codable {
                 return plan.destinationModel.isKind(destination, of: entity.name)
             }
             if let source = feeding.first?.source {
-                note(Loss.Subject(.entity, source), as: entity.name, before)
+                origins[entity.name] = before.traced(Loss.Subject(.entity, source))
             }
             for attribute in entity.attributes {
-                let own = Loss.Subject(.attribute, entity.name, attribute.name)
-                let origins = feeding.map {
+                let name = "\(entity.name).\(attribute.name)"
+                let found = feeding.map {
                     Self.origin(of: attribute.name, in: $0, plan.sourceModel)
                 }
-                if let found = origins.lazy.compactMap(\.subject).first {
-                    note(found, as: own.name, before)
-                } else if origins.contains(.unknown) {
-                    self.origins[own.name] = own
+                origins[name] = found.lazy.compactMap(\.subject).compactMap(before.traced).first
+                let isAdded = found.allSatisfy { origin in
+                    switch origin {
+                    case .none: true
+                    case .unknown: false
+                    case .source(let subject): before.traced(subject) == nil
+                    }
                 }
+                if isAdded, !found.isEmpty { added.insert(name) }
             }
             for relationship in entity.relationships {
-                let own = Loss.Subject(.relationship, entity.name, relationship.name)
-                let found = feeding.lazy.compactMap {
-                    Self.source(ofLinks: relationship.name, in: $0, plan.sourceModel)
-                }.first
-                if let found {
-                    note(found, as: own.name, before)
-                } else {
-                    // Its links may be those of its inverse.
-                    origins[own.name] = own
-                }
+                // Links without a source may be those of the inverse.
+                origins["\(entity.name).\(relationship.name)"] =
+                    feeding.lazy.compactMap {
+                        Self.source(ofLinks: relationship.name, in: $0, plan.sourceModel)
+                    }.compactMap(before.traced).first
             }
         }
     }
 
+    private init() {}
+
     /// Where the values of an attribute come from.
     private enum Origin: Hashable {
         case source(Loss.Subject)
-        /// A policy may have made them of anything.
+        /// Of anything, such as what a policy gives.
         case unknown
         /// No data.
         case none
@@ -69,7 +73,7 @@ package struct LossOrigins: Hashable, Sendable, Codable {
     ) -> Origin {
         guard let entity = mapping.source,
             let value = mapping.attributes.first(where: { $0.destination == attribute })?.value
-        else { return .none }
+        else { return .unknown }
         if case .policy = value { return .unknown }
         guard let key = value.firstSourceKey else { return .none }
         if let owner = source.attribute(key, of: entity)?.owner {
@@ -92,14 +96,6 @@ package struct LossOrigins: Hashable, Sendable, Codable {
         return Loss.Subject(.relationship, owner.name, key)
     }
 
-    private mutating func note(_ subject: Loss.Subject, as name: String, _ before: LossOrigins?) {
-        guard let before else {
-            origins[name] = subject
-            return
-        }
-        origins[name] = before.origins[subject.name]
-    }
-
     /// Losses by the names of the original; without what the original never had.
     func traced(_ losses: [Loss]) -> [Loss] {
         Loss.combined(
@@ -113,7 +109,8 @@ package struct LossOrigins: Hashable, Sendable, Codable {
         switch subject.kind {
         case .history, .conversion: return subject
         case .attribute, .relationship, .entity, .filter:
-            guard let origin = origins[subject.name] else { return nil }
+            if added.contains(subject.name) { return nil }
+            guard let origin = origins[subject.name] else { return subject }
             return Loss.Subject(subject.kind, origin.entity, origin.property)
         }
     }
