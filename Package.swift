@@ -19,8 +19,7 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let yaml: Target.Dependency = .product(name: "Yams", package: "Yams")
 /// What mappings are made of.
 let mapping: [Target.Dependency] = ["MappingModel", "MappingExpressions", "ManagedObjectModel"]
-let arguments: Target.Dependency = .product(
-    name: "ArgumentParser", package: "swift-argument-parser")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 /// A library target of the package with its layer's imports and nothing else.
 func layer(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -112,12 +111,14 @@ let package = Package(
         layer(
             "MigrationPlanning",
             mapping + ["CoreDataStore", "SafeSQLite", "Jobs", "DurableFiles", grdb]),
+        // The pages of databases, written without SQLite (decisions 0041 and 0044).
+        layer("PageWriting", ["MigrationPlanning", "CoreDataStore", "SafeSQLite", "DurableFiles"]),
         // Copying, merging, linking by a plan: synchronous functions over files.
         layer(
             "MigrationEngine",
             mapping + [
-                "MigrationPlanning", "CoreDataStore", "StorePages", "SafeSQLite", "Jobs",
-                "DurableFiles", grdb,
+                "PageWriting", "MigrationPlanning", "CoreDataStore", "StorePages", "SafeSQLite",
+                "ModelFiles", "Jobs", "DurableFiles", grdb,
             ]),
         // Filling a store from numbered part files, in batches that survive a crash.
         layer(
@@ -293,8 +294,7 @@ let package = Package(
         // Lets SQLite's own actions on files fail; it stands before the system's layer.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         // Notes every statement that SQLite runs.
-        .target(
-            name: "CStatementTrace", dependencies: ["CSQLite"], path: "Tests/CStatementTrace"),
+        .target(name: "CStatementTrace", dependencies: ["CSQLite"], path: "Tests/CStatementTrace"),
         tests(
             "ManagedObjectModelTests", ["TestSupport", "ModelFiles", "ManagedObjectModel", grdb]),
         tests("MappingModelTests", mapping + ["TestSupport", "MappingFiles", "ModelFiles"]),
@@ -303,7 +303,9 @@ let package = Package(
         tests(
             "CoreDataStoreTests",
             storeTests + [
-                "MigrationEngine", "MigrationPlanning", "StorePages", "CSQLite", grdb, sqlite,
+                "MigrationEngine", "MigrationPlanning", "PageWriting", "StorePages", "CSQLite",
+                grdb,
+                sqlite,
             ]),
         tests("StoreForgeTests", storeTests + ["MappingModel"]),
         tests("DurableFilesTests", ["TestSupport", "StoreLocks", "DurableFiles", "CLinux"]),

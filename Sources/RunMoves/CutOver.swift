@@ -36,6 +36,8 @@ package struct CutOver: Sendable {
         let lock: StoreLock?
         /// Whether its worker alone validated the result.
         var isTrusted = false
+        /// The JSON of way and result; nil where an earlier process recorded them.
+        var texts: (way: String, result: String)?
     }
 
     /// Makes results durable and writes down how they will move.
@@ -54,13 +56,19 @@ package struct CutOver: Sendable {
         for store in stores {
             do throws(RunError) {
                 let way = try way(of: store)
+                let texts = (
+                    way: try RecordedText.text(of: way),
+                    result: try RecordedText.text(of: store.result)
+                )
                 records.append(
-                    try entry(
-                        store.found, CutOverRecord(way, store.result, isTrusted: store.isTrusted)))
+                    entry(
+                        store.found,
+                        CutOverRecord.text(
+                            way: texts.way, result: texts.result, isTrusted: store.isTrusted)))
                 if keeps {
                     records.append(
-                        try StoreRecord.result(store.result).record(
-                            run: run, store: store.found.number))
+                        StoreRecord.record(
+                            result: texts.result, run: run, store: store.found.number))
                 }
                 moves.append(
                     (
@@ -69,7 +77,7 @@ package struct CutOver: Sendable {
                             Recorded(
                                 found: store.found, places: store.places, way: way,
                                 result: store.result, lock: store.lock,
-                                isTrusted: store.isTrusted))
+                                isTrusted: store.isTrusted, texts: texts))
                     ))
             } catch {
                 moves.append((store.found, .failure(error)))
@@ -224,11 +232,11 @@ package struct CutOver: Sendable {
     }
 
     private func entry(
-        _ found: FoundStore, _ move: CutOverRecord, isDone: Bool = false
-    ) throws(RunError) -> LedgerRecord {
+        _ found: FoundStore, _ detail: String, isDone: Bool = false
+    ) -> LedgerRecord {
         .swapStep(
             run: run, store: found.number,
-            SwapEntry(.swap, isDone ? .done : .planned, detail: try move.text()))
+            SwapEntry(.swap, isDone ? .done : .planned, detail: detail))
     }
 
     func changed(_ found: FoundStore, _ state: StoreState) -> LedgerRecord {
@@ -319,9 +327,20 @@ package struct CutOver: Sendable {
                 run: run, store: recorded.found.number, $0.key.stage,
                 milliseconds: Int64(($0.value * 1000).rounded()))
         }
+        let known = result == recorded.result ? recorded.texts : nil
+        let texts: (way: String, result: String)
+        if let known {
+            texts = known
+        } else {
+            texts = (
+                try RecordedText.text(of: recorded.way), try RecordedText.text(of: result)
+            )
+        }
         return stages + [
-            try entry(recorded.found, CutOverRecord(recorded.way, nil), isDone: true),
-            try StoreRecord.result(result).record(run: run, store: recorded.found.number),
+            entry(
+                recorded.found,
+                CutOverRecord.text(way: texts.way, result: nil, isTrusted: false), isDone: true),
+            StoreRecord.record(result: texts.result, run: run, store: recorded.found.number),
         ]
     }
 

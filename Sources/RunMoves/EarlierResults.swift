@@ -160,7 +160,10 @@ package final class EarlierResults {
         }
         let at = environment.wallTime()
         let move = SwapEntry(
-            .swap, .done, detail: try CutOverRecord(.publish(plan), nil).text())
+            .swap, .done,
+            detail: CutOverRecord.text(
+                way: try RecordedText.text(of: CutOverRecord.Way.publish(plan)), result: nil,
+                isTrusted: false))
         return [
             .storeChanged(run: run, store: store.number, .running, reason: nil, at: at),
             .swapStep(run: run, store: store.number, move),

@@ -91,9 +91,24 @@ extension PageWalk {
             case .view, .trigger: return object.rootPage != 0
             case .index: return object.rootPage <= 0
             case .table:
-                let words = object.sql?.lowercased() ?? ""
                 return object.rootPage <= 0
-                    || ["null", "strict", "without"].contains { words.contains($0) }
+                    || Self.wordsOfChecks.contains { object.sql?.holds(word: $0) == true }
+            }
+        }
+    }
+
+    private static var wordsOfChecks: [StaticString] { ["null", "strict", "without"] }
+}
+
+extension String {
+    /// Whether a word of lower-case ASCII letters occurs in any case, byte by byte.
+    fileprivate func holds(word: StaticString) -> Bool {
+        var text = self
+        return text.withUTF8 { text in
+            let count = word.utf8CodeUnitCount
+            guard count > 0, text.count >= count else { return false }
+            return (0...text.count - count).contains { start in
+                (0..<count).allSatisfy { text[start + $0] | 0x20 == word.utf8Start[$0] }
             }
         }
     }

@@ -40,7 +40,7 @@ import Testing
         }
         let blank = folder.appending("blank.sqlite")
         let file = try files.create(blank)
-        try file.write(BlankStore(layout).bytes)
+        try file.write(BlankStore(layout, .withEqualValues).bytes)
         try file.close()
         let opened = try Connection(path: blank, mode: .readWrite)
 

@@ -1,8 +1,8 @@
 import DurableFiles
 import Foundation
 import GRDB
-@testable import MigrationEngine
 import MigrationPlanning
+@testable import PageWriting
 import TestSupport
 import Testing
 
@@ -108,13 +108,13 @@ import Testing
             let columns = (index.columns.max() ?? 0) + 2
             let places = index.columns.map { Optional($0 + 1) }
             try TableRecords(pages.image, root: table, columns: columns).forEach {
-                row throws(EngineError) in try sorter.add(row, places)
+                row throws(EngineError) in
+                try sorter.add(row, places)
+                return true
             }
-            let tree = try IndexTreeWriter(pages, root: root)
-            try sorter.forEach { entry, count throws(EngineError) in
-                try tree.append(entry, count)
-            }
-            try tree.finish()
+            let isFilled = try IndexTreeWriter(pages, root: root).fill(
+                from: sorter, order, isUnique: false)
+            #expect(isFilled)
         }
         try pages.finish()
     }
@@ -220,7 +220,9 @@ import Testing
                     IndexKeyOrder(descending: [true, false]), budget: budget,
                     scratch: FilePath(url.path + "-run"), DurableFileSystem())
                 try TableRecords(image, root: root, columns: 3).forEach {
-                    row throws(EngineError) in try sorter.add(row, [1, 2])
+                    row throws(EngineError) in
+                    try sorter.add(row, [1, 2])
+                    return true
                 }
                 var found: [Int64] = []
                 try sorter.forEach { entry, count throws(EngineError) in

@@ -36,9 +36,11 @@ enum LayerRules {
             "ManagedObjectModel", "Jobs",
             "DurableFiles", "GRDB",
         ],
+        "PageWriting": ["MigrationPlanning", "CoreDataStore", "SafeSQLite", "DurableFiles"],
         "MigrationEngine": [
-            "MigrationPlanning", "CoreDataStore", "StorePages", "SafeSQLite", "MappingModel",
-            "MappingExpressions", "ManagedObjectModel", "Jobs", "DurableFiles", "GRDB",
+            "PageWriting", "MigrationPlanning", "CoreDataStore", "StorePages", "SafeSQLite",
+            "ModelFiles", "MappingModel", "MappingExpressions", "ManagedObjectModel", "Jobs",
+            "DurableFiles", "GRDB",
         ],
         "StoreImport": [
             "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingExpressions", "ModelFiles",

@@ -18,6 +18,11 @@ package final class StoreCache: Sendable {
         let framework: FrameworkVersion
     }
 
+    private struct BlankKey: Equatable, Sendable {
+        let layout: LayoutKey
+        let indexes: BlankStore.Indexes
+    }
+
     /// Bytes that are compared all at once.
     private struct ModelBytes: Equatable, Sendable {
         let bytes: [UInt8]
@@ -31,7 +36,7 @@ package final class StoreCache: Sendable {
 
     private let models = Memo<ModelBytes, DecodedModel>(limit: StoreCache.limit)
     private let layouts = Memo<LayoutKey, StoreLayout>(limit: StoreCache.limit)
-    private let blanks = Memo<LayoutKey, BlankStore>(limit: StoreCache.limit)
+    private let blanks = Memo<BlankKey, BlankStore>(limit: StoreCache.limit)
     private let schemas = Memo<LayoutKey, MadeSchema>(limit: StoreCache.limit)
     private let columns = Memo<[SchemaObject], TableColumns>(limit: StoreCache.limit)
 
@@ -71,9 +76,12 @@ package final class StoreCache: Sendable {
     /// The empty store of a layout.
     ///
     /// - Throws: `StoreError` with SQLite's reason.
-    package func blank(of layout: StoreLayout) throws(StoreError) -> BlankStore {
-        try blanks.value(for: LayoutKey(model: layout.model, framework: layout.framework)) {
-            () throws(StoreError) in try BlankStore(layout)
+    package func blank(
+        of layout: StoreLayout, _ indexes: BlankStore.Indexes
+    ) throws(StoreError) -> BlankStore {
+        let key = LayoutKey(model: layout.model, framework: layout.framework)
+        return try blanks.value(for: BlankKey(layout: key, indexes: indexes)) {
+            () throws(StoreError) in try BlankStore(layout, indexes)
         }
     }
 

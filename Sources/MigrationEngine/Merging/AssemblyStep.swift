@@ -1,5 +1,6 @@
 package import CoreDataStore
 import MigrationPlanning
+import PageWriting
 
 /// One step in which a destination file grows, each a transaction of its own.
 ///

@@ -1,5 +1,6 @@
 import CoreDataStore
 import MigrationPlanning
+import PageWriting
 import SafeSQLite
 
 /// Makes an index of a destination by SQLite, after its rows: those of small stores, and those that
@@ -17,15 +18,7 @@ struct IndexBuilder {
             try connection.create(index.definition)
         } catch {
             guard index.isUnique else { throw .store(error) }
-            throw Self.refused(index, store: store)
+            throw .refused(index, store: store)
         }
-    }
-
-    /// That a unique index finds equal values.
-    static func refused(_ index: IndexLayout, store: String) -> EngineError {
-        .dataRefused(
-            "\(store): objects have equal values where the index \(index.name) allows none. "
-                + "Nothing was written; repair the data, or drop the uniqueness constraint "
-                + "from the destination model")
     }
 }

@@ -3,6 +3,7 @@ package import DurableFiles
 package import Jobs
 import ManagedObjectModel
 package import MigrationPlanning
+import PageWriting
 import SafeSQLite
 
 /// Builds one destination file: tables, merged shards or direct copies, links, indexes, system

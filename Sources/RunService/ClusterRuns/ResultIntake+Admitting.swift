@@ -171,7 +171,11 @@ extension ResultIntake {
                 try files.take(name, from: folder, into: target, limit: limit) {
                     stop?.isSet == true
                 }
-                guard try isAsTold(target.appending(name), told) else {
+                // What is read whole when it is held against its source needs no hash before.
+                let isInspected =
+                    receipt.work == .whole && shared.validation == .coordinator
+                    && name != StorePaths(attempt: target).outcome.lastComponent
+                guard try isAsTold(target.appending(name), told, hashes: !isInspected) else {
                     try files.unlink(target.appending(name))
                     throw RunError.badDelivery("\(name) is not what its receipt says")
                 }
@@ -191,10 +195,11 @@ extension ResultIntake {
         }
     }
 
-    /// Whether a file is the one that a receipt names.
+    /// Whether a file is the one that a receipt names, by its hash or by its length.
     private func isAsTold(
-        _ path: FilePath, _ told: DeliveredFile
+        _ path: FilePath, _ told: DeliveredFile, hashes: Bool
     ) throws(DurableFileError) -> Bool {
+        guard hashes else { return try FileStatus(ofLink: path).size == told.bytes }
         let content = try ContentDigest.hexadecimal(of: path, files: files)
         return content.digest == told.digest && content.bytes == told.bytes
     }

@@ -28,6 +28,17 @@ package enum StoreRecord: Hashable, Sendable, Codable {
         .storeReport(run: run, store: store, outcome, try RecordedText.text(of: self))
     }
 
+    /// What the ledger takes of a result whose JSON is there already.
+    ///
+    /// - Parameters:
+    ///   - result: as `RecordedText` writes it.
+    ///   - run: of the store.
+    ///   - store: its number.
+    /// - Returns: the same as that of `result`.
+    package static func record(result: String, run: String, store: Int) -> LedgerRecord {
+        .storeReport(run: run, store: store, .migrated, "{\"result\":{\"_0\":\(result)}}")
+    }
+
     private var outcome: ReportedOutcome {
         switch self {
         case .result: .migrated

@@ -45,6 +45,10 @@ package struct ResultBuilder {
         _ planned: PlannedStore, _ connection: Connection?, validates: Bool
     ) throws(RunError) -> (report: ValidationReport?, recordedSums: [String: ContentSum]) {
         try RunError.engine { () throws(EngineError) in
+            if try rebuild(planned) {
+                let report = validates ? try finish(try beginValidation(planned, connection)) : nil
+                return (report, [:])
+            }
             // Links are filled in by updates, which indexes would make dear.
             let isBlank =
                 planned.source.bytes <= BlankStore.sourceLimit && planned.plan.links.isEmpty
@@ -52,7 +56,7 @@ package struct ResultBuilder {
                 let file = try files.create(places.building)
                 if isBlank {
                     let layout = planned.laidOut.destination
-                    try file.write(cache.stores.blank(of: layout).bytes)
+                    try file.write(cache.stores.blank(of: layout, .withEqualValues).bytes)
                 }
                 try file.close()
             }
@@ -67,6 +71,23 @@ package struct ResultBuilder {
             let report = try complete(planned, assembler, connection)
             return (report, assembler.recordedSums)
         }
+    }
+
+    /// Makes the file page by page; false where statements have to do it.
+    private func rebuild(_ planned: PlannedStore) throws(EngineError) -> Bool {
+        guard
+            let rebuild = StoreRebuild(planned.laidOut, source: planned.source, files: files)
+        else { return false }
+        let isMade = try steps.step(.copy) { () throws(EngineError) in
+            try rebuild.run(to: places.building, planned.destination, scratch: places.folder)
+        }
+        guard isMade else { return false }
+        if !isInPlace {
+            try steps.step(.index) { () throws(EngineError) in
+                try carryExternalData(planned, layout: planned.laidOut.destination)
+            }
+        }
+        return true
     }
 
     /// Indexes, everything else, and the validation, which may begin before them.

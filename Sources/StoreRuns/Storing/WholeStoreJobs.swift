@@ -287,7 +287,7 @@ extension WholeStoreOutcome {
 
 extension StorePaths {
     /// What an attempt at a whole store reports.
-    var outcome: FilePath { building.parent.appending("outcome.json") }
+    package var outcome: FilePath { building.parent.appending("outcome.json") }
 }
 
 extension BuiltStore {

@@ -37,11 +37,15 @@ struct TableRecords {
         overflow = ReadWindow(file)
     }
 
-    /// Hands all rows to a body.
+    /// Hands all rows to a body, until it returns false.
     ///
+    /// - Returns: whether it had all.
     /// - Throws: `EngineError` for a page that is damaged or cannot be read, and what the body
     ///   throws.
-    func forEach(_ body: (Row) throws(EngineError) -> Void) throws(EngineError) {
+    @discardableResult
+    func forEach(
+        _ body: (Row) throws(EngineError) -> Bool
+    ) throws(EngineError) -> Bool {
         let types = UnsafeMutablePointer<UInt64>.allocate(capacity: max(1, columns))
         let values = UnsafeMutablePointer<UnsafePointer<UInt8>?>.allocate(
             capacity: max(1, columns))
@@ -53,14 +57,15 @@ struct TableRecords {
         }
         let gathered = GrowingBytes()
         var left = file.pageCount
-        try visit(root, depth: 0, &left) { (record, count, local, rowid) throws(EngineError) in
+        return try visit(root, depth: 0, &left) {
+            (record, count, local, rowid) throws(EngineError) in
             var start = record
             if local < count {
                 try gather(record, count, local, into: gathered)
                 start = UnsafePointer(gathered.start)
             }
             guard parse(start, count, types, values) else { throw file.damaged() }
-            try body(Row(rowid: rowid, types: types, values: values))
+            return try body(Row(rowid: rowid, types: types, values: values))
         }
     }
 
@@ -95,8 +100,8 @@ struct TableRecords {
 
     private func visit(
         _ number: UInt32, depth: Int, _ left: inout UInt32,
-        _ body: (UnsafePointer<UInt8>, Int, Int, Int64) throws(EngineError) -> Void
-    ) throws(EngineError) {
+        _ body: (UnsafePointer<UInt8>, Int, Int, Int64) throws(EngineError) -> Bool
+    ) throws(EngineError) -> Bool {
         guard depth < Self.deepest, left > 0 else { throw file.damaged() }
         left -= 1
         let page = try window.page(number)
@@ -116,7 +121,7 @@ struct TableRecords {
                 guard place + local + (local < Int(count) ? 4 : 0) <= file.usable else {
                     throw file.damaged()
                 }
-                try body(page + place, Int(count), local, rowid)
+                guard try body(page + place, Int(count), local, rowid) else { return false }
             }
         case 5:
             var children: [UInt32] = []
@@ -126,9 +131,12 @@ struct TableRecords {
                 children.append(RecordBytes.number(page + place, 4))
             }
             children.append(RecordBytes.number(page + start + 8, 4))
-            for child in children { try visit(child, depth: depth + 1, &left, body) }
+            for child in children {
+                guard try visit(child, depth: depth + 1, &left, body) else { return false }
+            }
         default: throw file.damaged()
         }
+        return true
     }
 
     private func gather(
@@ -143,75 +151,5 @@ struct TableRecords {
             bytes.append(page + 4, min(count - bytes.count, file.usable - 4))
             next = RecordBytes.number(page, 4)
         }
-    }
-}
-
-/// Bytes in memory that grow; the room behind them can be read.
-final class GrowingBytes {
-    private(set) var start: UnsafeMutablePointer<UInt8>
-    private(set) var count = 0
-    private var capacity: Int
-
-    init(capacity: Int = 4096) {
-        self.capacity = capacity
-        start = .allocate(capacity: capacity + RecordBytes.padding)
-        start.initialize(repeating: 0, count: capacity + RecordBytes.padding)
-    }
-
-    deinit { start.deallocate() }
-
-    func removeAll() { count = 0 }
-
-    /// Makes room behind the bytes.
-    func reserve(_ more: Int) {
-        guard count + more > capacity else { return }
-        let larger = max(2 * capacity, count + more)
-        let moved = UnsafeMutablePointer<UInt8>.allocate(
-            capacity: larger + RecordBytes.padding)
-        moved.initialize(from: start, count: count)
-        (moved + count).initialize(repeating: 0, count: larger + RecordBytes.padding - count)
-        start.deallocate()
-        (start, capacity) = (moved, larger)
-    }
-
-    func append(_ bytes: UnsafePointer<UInt8>, _ more: Int) {
-        reserve(more)
-        (start + count).update(from: bytes, count: more)
-        count += more
-    }
-
-    /// Takes bytes that were written behind the end into the room that was reserved.
-    func take(_ more: Int) { count += more }
-}
-
-/// Pages that were read together.
-final class ReadWindow {
-    private static let most: UInt32 = 32
-    private let file: PageImage
-    private let bytes: GrowingBytes
-    private var first: UInt32 = 0
-    private var count: UInt32 = 0
-    private var last: UInt32 = 0
-    private let stop = StatementStop.current
-
-    init(_ file: PageImage) {
-        self.file = file
-        bytes = GrowingBytes(capacity: Int(Self.most) * file.pageSize)
-    }
-
-    /// The bytes of a page; they stay until another page is wanted.
-    func page(_ number: UInt32) throws(EngineError) -> UnsafePointer<UInt8> {
-        guard number > 0, number <= file.pageCount else { throw file.damaged() }
-        if number < first || number - first >= count {
-            if stop?.isSet == true { throw file.cancelled() }
-            let follows = number > last && number - last <= Self.most
-            let wanted = follows ? min(Self.most, file.pageCount - number + 1) : 1
-            let space = UnsafeMutableRawBufferPointer(
-                start: bytes.start, count: Int(wanted) * file.pageSize)
-            try file.read(space, page: number)
-            (first, count) = (number, wanted)
-        }
-        last = number
-        return UnsafePointer(bytes.start + Int(number - first) * file.pageSize)
     }
 }

@@ -1,11 +1,11 @@
-import MigrationPlanning
+package import MigrationPlanning
 import SafeSQLite
 
 /// Appends pages to a file, with their entries in its pointer map.
 ///
 /// Pages of the pointer map and the page of SQLite's lock bytes are left out (SQLite file format
 /// §1.8 and §1.3.1). What a crash leaves behind the pages that the header counts is nothing.
-final class PageAppender {
+package final class PageAppender {
     /// What a page is to its parent (section 1.8).
     enum Role: UInt8 {
         case firstOverflow = 3
@@ -29,15 +29,16 @@ final class PageAppender {
         let bytes: GrowingBytes
 
         init(_ size: Int) {
-            bytes = GrowingBytes(capacity: size)
-            bytes.take(size)
+            bytes = GrowingBytes(zeros: size)
         }
     }
 
-    init(_ image: PageImage) {
+    /// - Parameter image: of the database that grows.
+    package init(_ image: PageImage) {
         self.image = image
         last = image.pageCount
-        pending = GrowingBytes(capacity: Self.pendingPages * image.pageSize)
+        pending = GrowingBytes(
+            capacity: image.isInMemory ? 0 : Self.pendingPages * image.pageSize)
     }
 
     /// The page that holds SQLite's lock bytes.
@@ -62,15 +63,49 @@ final class PageAppender {
             }
             number += 1
         } while number == lockPage || (image.hasPointerMap && mapPage(of: number) == number)
-        if pending.count == 0 || number != last + 1
+        let follows = number == last + 1
+        last = number
+        if image.isInMemory {
+            try image.write(
+                UnsafeRawBufferPointer(start: bytes, count: image.pageSize), page: number)
+            return number
+        }
+        if pending.count == 0 || !follows
             || pending.count == Self.pendingPages * image.pageSize
         {
             try flush()
             pendingStart = number
         }
         pending.append(bytes, image.pageSize)
-        last = number
         return number
+    }
+
+    /// Appends a chain of overflow pages, its last page first, because each names the next.
+    ///
+    /// - Parameters:
+    ///   - start: of the bytes that go there.
+    ///   - count: of them.
+    ///   - scratch: a page's bytes.
+    /// - Returns: the first page, whose entry in the pointer map is its reader's to make.
+    /// - Throws: `EngineError` where the file cannot be written.
+    func appendOverflow(
+        _ start: UnsafePointer<UInt8>, _ count: Int, _ scratch: GrowingBytes
+    ) throws(EngineError) -> UInt32 {
+        let room = image.usable - 4
+        var pieces = (count + room - 1) / room
+        var next: UInt32 = 0
+        let page = scratch.start
+        while pieces > 0 {
+            pieces -= 1
+            let size = min(room, count - pieces * room)
+            page.update(repeating: 0, count: image.pageSize)
+            RecordBytes.put(next, page, 4)
+            (page + 4).update(from: start + pieces * room, count: size)
+            let number = try append(UnsafePointer(page))
+            if next != 0 { try note(next, .laterOverflow, of: number) }
+            next = number
+        }
+        return next
     }
 
     /// Notes what a page is to its parent.
@@ -121,7 +156,7 @@ final class PageAppender {
     /// Writes what waits, and makes the header count all pages.
     ///
     /// - Throws: `EngineError` where the file cannot be written.
-    func finish() throws(EngineError) {
+    package func finish() throws(EngineError) {
         try flush()
         for number in order { try write(number) }
         order = []

@@ -1,13 +1,13 @@
-import CoreDataStore
-import DurableFiles
-import MigrationPlanning
-import SafeSQLite
+package import CoreDataStore
+package import DurableFiles
+package import MigrationPlanning
+package import SafeSQLite
 
 /// Makes the indexes of a destination from sorted runs of entries, page by page.
 ///
 /// The empty indexes are made with the tables, so that their root pages lie where SQLite puts
 /// them, and are taken out of the schema until their pages are written (decision 0041).
-struct PageIndexes {
+package struct PageIndexes {
     /// An index with its root page.
     private struct Target {
         let layout: IndexLayout
@@ -16,14 +16,22 @@ struct PageIndexes {
         let columns: [Int?]
     }
 
-    let layout: StoreLayout
-    let files: DurableFileSystem
+    private let layout: StoreLayout
+    private let files: DurableFileSystem
+
+    /// - Parameters:
+    ///   - layout: of the destination.
+    ///   - files: opens files.
+    package init(layout: StoreLayout, files: DurableFileSystem) {
+        self.layout = layout
+        self.files = files
+    }
 
     /// Memory that the entries of an index take, in bytes.
     private static let budget = 12 << 20
 
     /// Whether pages can be written for an index: over columns alone, without a condition.
-    static func makes(_ index: IndexLayout) -> Bool { index.condition == nil }
+    package static func makes(_ index: IndexLayout) -> Bool { index.condition == nil }
 
     /// Brings a file back to what it was when all rows were there, with empty indexes.
     ///
@@ -33,7 +41,7 @@ struct PageIndexes {
     ///   - roots: the root pages of the indexes.
     ///   - files: opens it.
     /// - Throws: `EngineError` where it cannot be written.
-    static func restore(
+    package static func restore(
         _ count: Int32, of path: FilePath, roots: [Int64], _ files: DurableFileSystem
     ) throws(EngineError) {
         let image = try PageImage(path, files)
@@ -55,7 +63,7 @@ struct PageIndexes {
     /// The same statements give the same pages in every empty file.
     ///
     /// - Throws: `StoreError` with SQLite's reason.
-    func roots() throws(StoreError) -> [String: Int64] {
+    package func roots() throws(StoreError) -> [String: Int64] {
         let made = layout.indexes.filter(Self.makes)
         let sample = try Connection(path: FilePath("indexes"), mode: .memory)
         try StoreBuilder.makeEmpty(layout, sample, indexes: made)
@@ -74,7 +82,7 @@ struct PageIndexes {
     /// The root pages of a file's tables.
     ///
     /// - Throws: `StoreError` with SQLite's reason.
-    static func tables(_ connection: Connection) throws(StoreError) -> [String: Int64] {
+    package static func tables(_ connection: Connection) throws(StoreError) -> [String: Int64] {
         let list = try connection.prepare(
             "SELECT name, rootpage FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
         var tables: [String: Int64] = [:]
@@ -94,7 +102,7 @@ struct PageIndexes {
     ///   - scratch: a folder for entries that are sorted; a file there loses its name at once.
     /// - Throws: `EngineError.dataRefused` where a unique index would have equal entries, and what
     ///   reading and writing the file meets.
-    func write(
+    package func write(
         into path: FilePath, tables: [String: Int64], roots: [String: Int64], store: String,
         scratch: FilePath
     ) throws(EngineError) {
@@ -136,30 +144,13 @@ struct PageIndexes {
             IndexKeyOrder(descending: target.layout.columns.map(\.isDescending)),
             budget: Self.budget, scratch: scratch, files)
         try TableRecords(pages.image, root: table, columns: columns).forEach {
-            row throws(EngineError) in try sorter.add(row, target.columns)
+            row throws(EngineError) in
+            try sorter.add(row, target.columns)
+            return true
         }
-        try write(target, sorter, pages, store)
-    }
-
-    private func write(
-        _ target: Target, _ sorter: IndexSorter, _ pages: PageAppender, _ store: String
-    ) throws(EngineError) {
-        let order = IndexKeyOrder(descending: target.layout.columns.map(\.isDescending))
-        let tree = try IndexTreeWriter(pages, root: target.root)
-        let isUnique = target.layout.isUnique
-        let before = GrowingBytes()
-        try sorter.forEach { entry, count throws(EngineError) in
-            if isUnique {
-                if before.count > 0, !order.hasNull(entry),
-                    order.compare(before.start, entry, withRowid: false) == 0
-                {
-                    throw IndexBuilder.refused(target.layout, store: store)
-                }
-                before.removeAll()
-                before.append(entry, count)
-            }
-            try tree.append(entry, count)
-        }
-        try tree.finish()
+        let isFilled = try IndexTreeWriter(pages, root: target.root).fill(
+            from: sorter, IndexKeyOrder(descending: target.layout.columns.map(\.isDescending)),
+            isUnique: target.layout.isUnique)
+        guard isFilled else { throw .refused(target.layout, store: store) }
     }
 }

@@ -66,7 +66,7 @@ final class IndexSorter {
         self.budget = budget
         self.scratch = scratch
         self.files = files
-        bytes = GrowingBytes(capacity: min(budget, 1 << 16))
+        bytes = GrowingBytes(capacity: min(budget, 1 << 12))
     }
 
     /// Adds the entry of a row.
@@ -178,6 +178,12 @@ final class IndexSorter {
 
     /// Sorts by prefixes, digit by digit and stable; then those of one prefix by all they have.
     private func sort() {
+        guard entries.count > Self.few else {
+            entries.sort {
+                $0.prefix != $1.prefix ? $0.prefix < $1.prefix : compare($0, $1) < 0
+            }
+            return
+        }
         sortPrefixes()
         var start = 0
         entries.withUnsafeMutableBufferPointer { entries in
@@ -201,6 +207,9 @@ final class IndexSorter {
     private func compare(_ left: Entry, _ right: Entry) -> Int {
         order.compare(bytes.start + left.place, bytes.start + right.place)
     }
+
+    /// Entries that comparisons sort faster than digits.
+    private static let few = 128
 
     private func sortPrefixes() {
         let count = entries.count

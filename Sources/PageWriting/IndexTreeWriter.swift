@@ -129,8 +129,7 @@ final class IndexTreeWriter {
         self.pages = pages
         self.root = root
         levels = [Level(isLeaf: true, pages.image)]
-        scratch = GrowingBytes(capacity: pages.image.pageSize)
-        scratch.take(pages.image.pageSize)
+        scratch = GrowingBytes(zeros: pages.image.pageSize)
         let page = UnsafeMutableRawBufferPointer(
             start: scratch.start, count: pages.image.pageSize)
         guard root > 1, root <= pages.image.pageCount else {
@@ -142,10 +141,39 @@ final class IndexTreeWriter {
         }
     }
 
+    /// Appends all entries of a sorter and completes the tree.
+    ///
+    /// - Parameters:
+    ///   - sorter: of the entries.
+    ///   - order: of the entries.
+    ///   - isUnique: whether no two of them may have equal values.
+    /// - Returns: false where two do.
+    /// - Throws: `EngineError` where files cannot be read or written.
+    func fill(
+        from sorter: IndexSorter, _ order: IndexKeyOrder, isUnique: Bool
+    ) throws(EngineError) -> Bool {
+        let before = GrowingBytes(capacity: 0)
+        var areAllDifferent = true
+        try sorter.forEach { entry, count throws(EngineError) in
+            if isUnique {
+                if before.count > 0, !order.hasNull(entry),
+                    order.compare(before.start, entry, withRowid: false) == 0
+                {
+                    areAllDifferent = false
+                }
+                before.removeAll()
+                before.append(entry, count)
+            }
+            try append(entry, count)
+        }
+        try finish()
+        return areAllDifferent
+    }
+
     /// Appends an entry, which comes behind all before it.
     ///
     /// - Throws: `EngineError` where the file cannot be written.
-    func append(_ entry: UnsafePointer<UInt8>, _ count: Int) throws(EngineError) {
+    private func append(_ entry: UnsafePointer<UInt8>, _ count: Int) throws(EngineError) {
         let leaf = levels[0]
         let head = RecordBytes.varintSize(UInt64(count))
         if leaf.divider == nil, count <= most, leaf.hasRoom(for: head + count) {
@@ -193,7 +221,7 @@ final class IndexTreeWriter {
     /// Completes the tree.
     ///
     /// - Throws: `EngineError` where the file cannot be written.
-    func finish() throws(EngineError) {
+    private func finish() throws(EngineError) {
         var level = 0
         var right: UInt32 = 0
         while level < levels.count {
@@ -232,29 +260,8 @@ final class IndexTreeWriter {
         bytes.removeLast(9 - head)
         bytes.append(contentsOf: UnsafeBufferPointer(start: entry, count: local))
         guard local < count else { return Cell(bytes: bytes, overflow: 0) }
-        let first = try overflow(entry + local, count - local)
+        let first = try pages.appendOverflow(entry + local, count - local, scratch)
         bytes += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: first >> UInt32($0)) }
         return Cell(bytes: bytes, overflow: first)
-    }
-
-    /// Writes a chain of overflow pages, its last page first, because each names the next.
-    private func overflow(
-        _ start: UnsafePointer<UInt8>, _ count: Int
-    ) throws(EngineError) -> UInt32 {
-        let room = pages.image.usable - 4
-        var pieces = (count + room - 1) / room
-        var next: UInt32 = 0
-        let page = scratch.start
-        while pieces > 0 {
-            pieces -= 1
-            let size = min(room, count - pieces * room)
-            page.update(repeating: 0, count: pages.image.pageSize)
-            RecordBytes.put(next, page, 4)
-            (page + 4).update(from: start + pieces * room, count: size)
-            let number = try pages.append(UnsafePointer(page))
-            if next != 0 { try pages.note(next, .laterOverflow, of: number) }
-            next = number
-        }
-        return next
     }
 }

@@ -1,0 +1,108 @@
+import MigrationPlanning
+
+/// A record that is put together, value by value (SQLite file format §2.1).
+///
+/// Values stay where they are until the record is written.
+final class NewRecord {
+    /// Serial types by column.
+    let types: UnsafeMutablePointer<UInt64>
+    /// Where the values begin.
+    let values: UnsafeMutablePointer<UnsafePointer<UInt8>?>
+    let columns: Int
+    private var header = 0
+    private var content = 0
+    /// Bytes of values that were made for this record.
+    private let made: UnsafeMutablePointer<UInt8>
+    private let gathered = GrowingBytes(capacity: 0)
+    private var isGathered = false
+
+    init(columns: Int) {
+        self.columns = columns
+        types = .allocate(capacity: max(1, columns))
+        values = .allocate(capacity: max(1, columns))
+        made = .allocate(capacity: 8 * max(1, columns) + RecordBytes.padding)
+        types.initialize(repeating: 0, count: max(1, columns))
+        values.initialize(repeating: nil, count: max(1, columns))
+        made.initialize(repeating: 0, count: 8 * max(1, columns) + RecordBytes.padding)
+    }
+
+    deinit {
+        types.deallocate()
+        values.deallocate()
+        made.deallocate()
+    }
+
+    @inline(__always)
+    func set(_ column: Int, type: UInt64, _ value: UnsafePointer<UInt8>?) {
+        types[column] = type
+        values[column] = value
+    }
+
+    @inline(__always)
+    func setNull(_ column: Int) { types[column] = 0 }
+
+    /// Sets an integer in the shortest form.
+    @inline(__always)
+    func set(_ column: Int, integer: Int64) {
+        let type = RecordBytes.type(of: integer)
+        let bytes = made + 8 * column
+        let size = RecordBytes.size(ofType: type) ?? 0
+        for place in 0..<size {
+            bytes[place] = UInt8(truncatingIfNeeded: integer >> Int64(8 * (size - 1 - place)))
+        }
+        set(column, type: type, UnsafePointer(bytes))
+    }
+
+    @inline(__always)
+    func set(_ column: Int, real: Double) {
+        let bytes = made + 8 * column
+        let word = real.bitPattern
+        for place in 0..<8 {
+            bytes[place] = UInt8(truncatingIfNeeded: word >> UInt64(8 * (7 - place)))
+        }
+        set(column, type: 7, UnsafePointer(bytes))
+    }
+
+    /// Adds up the lengths; to be called when all columns are set.
+    @inline(__always)
+    func close() {
+        header = 0
+        content = 0
+        for column in 0..<columns {
+            header += RecordBytes.varintSize(types[column])
+            content += RecordBytes.size(ofType: types[column]) ?? 0
+        }
+        // The length of the header counts itself.
+        header += header < 127 ? 1 : (header < 16_382 ? 2 : 3)
+        isGathered = false
+    }
+
+    /// The bytes of the whole record.
+    var size: Int { header + content }
+
+    /// Writes the record.
+    func write(to bytes: UnsafeMutablePointer<UInt8>) {
+        var place = RecordBytes.putVarint(UInt64(header), bytes)
+        var value = bytes + header
+        for column in 0..<columns {
+            let type = types[column]
+            place += RecordBytes.putVarint(type, bytes + place)
+            let count = RecordBytes.size(ofType: type) ?? 0
+            if count > 0, let from = values[column] {
+                value.update(from: from, count: count)
+                value += count
+            }
+        }
+    }
+
+    /// The record as bytes of its own, which stay until the next one is closed.
+    func bytes() -> UnsafePointer<UInt8> {
+        if !isGathered {
+            gathered.removeAll()
+            gathered.reserve(size)
+            write(to: gathered.start)
+            isGathered = true
+        }
+        return UnsafePointer(gathered.start)
+    }
+}

@@ -1,0 +1,40 @@
+import MigrationPlanning
+import SafeSQLite
+
+/// Pages that were read together.
+final class ReadWindow {
+    private static let most: UInt32 = 32
+    private let file: PageImage
+    private let isInMemory: Bool
+    private let bytes: GrowingBytes
+    private var first: UInt32 = 0
+    private var count: UInt32 = 0
+    private var last: UInt32 = 0
+    private let stop = StatementStop.current
+
+    init(_ file: PageImage) {
+        self.file = file
+        isInMemory = file.isInMemory
+        bytes = GrowingBytes(capacity: isInMemory ? 0 : Int(Self.most) * file.pageSize)
+    }
+
+    /// The bytes of a page; they stay until another page is wanted.
+    func page(_ number: UInt32) throws(EngineError) -> UnsafePointer<UInt8> {
+        guard number > 0, number <= file.pageCount else { throw file.damaged() }
+        if isInMemory {
+            guard let page = file.inMemory(page: number) else { throw file.damaged() }
+            return page
+        }
+        if number < first || number - first >= count {
+            if stop?.isSet == true { throw file.cancelled() }
+            let follows = number > last && number - last <= Self.most
+            let wanted = follows ? min(Self.most, file.pageCount - number + 1) : 1
+            let space = UnsafeMutableRawBufferPointer(
+                start: bytes.start, count: Int(wanted) * file.pageSize)
+            try file.read(space, page: number)
+            (first, count) = (number, wanted)
+        }
+        last = number
+        return UnsafePointer(bytes.start + Int(number - first) * file.pageSize)
+    }
+}
