@@ -27,11 +27,11 @@ package struct JobState: Hashable, Sendable {
     /// Leases that expired.
     package var losses = 0
     /// Why it failed the last time.
-    package var cause: Cause?
+    package var cause: FailureReason?
     /// When a back-off ends.
     package var restsUntil: Instant?
     /// Why it rests, a lost lease included.
-    package var restsAfter: Cause?
+    package var restsAfter: FailureReason?
     /// The accepted attempt.
     package var accepted: String?
     /// What was accepted, until it is merged.
@@ -113,30 +113,32 @@ package struct FailurePolicy: Hashable, Sendable {
     ///   - worker: its name; nil where it is not known.
     ///   - job: whose counts rise.
     /// - Returns: what becomes of the job once no other attempt of it runs.
-    package func count(_ cause: Cause, on worker: String?, _ job: inout JobState) -> Verdict {
-        if cause.code.countsAgainstJob {
+    package func count(_ reason: FailureReason, on worker: String?, _ job: inout JobState)
+        -> Verdict
+    {
+        if reason.cause.countsAgainstJob {
             job.failures += 1
-            job.cause = cause
+            job.cause = reason
             if let worker, !job.failedOn.contains(worker) { job.failedOn.append(worker) }
         }
-        switch cause.code.decision {
+        switch reason.decision {
         case .nothing, .pause, .planAgain: return .again
         case .quarantineChunk, .stopRun:
-            job.cause = cause
+            job.cause = reason
             return .quarantine
         case .quarantineWorker:
             if let worker, !job.failedOn.contains(worker) { job.failedOn.append(worker) }
             return .again
-        case .retry: return retry(cause, &job)
+        case .retry: return retry(reason, &job)
         }
     }
 
-    private func retry(_ cause: Cause, _ job: inout JobState) -> Verdict {
-        if cause.code == .returned { return .again }
-        if cause.code == .leaseExpired {
+    private func retry(_ reason: FailureReason, _ job: inout JobState) -> Verdict {
+        if reason.cause == .returned { return .again }
+        if reason.cause == .leaseExpired {
             job.losses += 1
             if job.losses < limits.losses { return .later(tries: min(job.losses, 8)) }
-            job.cause = job.cause ?? cause
+            job.cause = job.cause ?? reason
             return .quarantine
         }
         let isGivenUp = job.failedOn.count >= limits.workers || job.failures >= limits.failures

@@ -154,17 +154,17 @@ package struct StoreProgress: Sendable {
     }
 
     /// A job that an earlier start gave up.
-    private mutating func giveUp(_ work: Work, _ cause: Cause) {
+    private mutating func giveUp(_ work: Work, _ reason: FailureReason) {
         var job = JobState(history[work])
         job.phase = .quarantined
-        job.cause = cause
+        job.cause = reason
         jobs[work] = job
         let number = Self.number(of: work)
         withStage(of: work) { stage in
             stage.quarantined += 1
             stage.setKnown(number)
         }
-        end = StoreEnd(state: .failed, cause: cause)
+        end = StoreEnd(state: .failed, cause: reason)
     }
 
     /// Whether an attempt is the accepted one of its job; O(jobs).
@@ -235,9 +235,9 @@ package final class PlannedWork: Sendable {
 /// How a store ends.
 package struct StoreEnd: Hashable, Sendable {
     package let state: StoreState
-    package let cause: Cause?
+    package let cause: FailureReason?
 
-    package init(state: StoreState, cause: Cause?) {
+    package init(state: StoreState, cause: FailureReason?) {
         self.state = state
         self.cause = cause
     }

@@ -9,9 +9,11 @@ package struct PendingTask: Hashable, Sendable {
     package let generation: Int
     package let kind: CoordinatorTask.Kind
     /// Why it rests, or is tried once more.
-    package var cause: Cause?
+    package var cause: FailureReason?
 
-    package init(store: Int, generation: Int, kind: CoordinatorTask.Kind, cause: Cause? = nil) {
+    package init(
+        store: Int, generation: Int, kind: CoordinatorTask.Kind, cause: FailureReason? = nil
+    ) {
         self.store = store
         self.generation = generation
         self.kind = kind
@@ -81,9 +83,9 @@ package struct TaskTable: Sendable {
     }
 
     /// Lets a task rest before its next try.
-    package mutating func rest(_ task: PendingTask, _ number: Int, after cause: Cause?) {
+    package mutating func rest(_ task: PendingTask, _ number: Int, after reason: FailureReason?) {
         resting[number] = task
-        resting[number]?.cause = cause
+        resting[number]?.cause = reason
     }
 
     /// Lets a task that has rested wait for its turn.

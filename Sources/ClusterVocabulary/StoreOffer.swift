@@ -97,11 +97,11 @@ package struct JobHistory: Hashable, Sendable {
     /// Attempts that failed for a cause that counts against the job.
     package let failures: Int
     /// Why the job was given up, by `CoordinatorRecord.jobQuarantined`, and not replayed since.
-    package let quarantined: Cause?
+    package let quarantined: FailureReason?
 
     package init(
         epoch: Int, attempts: Int, open: [String] = [], failures: Int = 0,
-        quarantined: Cause? = nil
+        quarantined: FailureReason? = nil
     ) {
         self.epoch = epoch
         self.attempts = attempts

@@ -222,11 +222,11 @@ extension Validator {
         guard let place = places.first(where: { $0.key == key }) else { return result }
         let fault = Fault(place.label, .dangling)
         let destination = LinkFaults(
-            layout: scope.destination, connection: try reading.destination.connection())
+            layout: scope.destination, file: reading.destination)
         let count = try destination.dangling(key, keys: keys)
         result.add(fault, destination: count)
         let source = LinkFaults(
-            layout: scope.source, connection: try reading.source.connection())
+            layout: scope.source, file: reading.source)
         for feed in place.feeds {
             if feed.storage.isJoin || place.storage.isJoin || !feed.isStoredLike(place) {
                 // Ranges of the two sides do not correspond: the first range counts all.
@@ -245,9 +245,9 @@ extension Validator {
         var result = PartialResult()
         let layout = scope.destination
         let destination = LinkFaults(
-            layout: layout, connection: try reading.destination.connection())
+            layout: layout, file: reading.destination)
         let source = LinkFaults(
-            layout: scope.source, connection: try reading.source.connection())
+            layout: scope.source, file: reading.source)
         for entity in layout.model.numberedEntities {
             for relationship in entity.relationships
             where !relationship.isTransient && LinkFaults.hasBounds(relationship) {

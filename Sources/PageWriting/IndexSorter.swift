@@ -178,12 +178,7 @@ final class IndexSorter {
 
     /// Sorts by prefixes, digit by digit and stable; then those of one prefix by all they have.
     private func sort() {
-        guard entries.count > Self.few else {
-            entries.sort {
-                $0.prefix != $1.prefix ? $0.prefix < $1.prefix : compare($0, $1) < 0
-            }
-            return
-        }
+        guard entries.count > Self.few else { return sortFew() }
         sortPrefixes()
         var start = 0
         entries.withUnsafeMutableBufferPointer { entries in
@@ -209,7 +204,27 @@ final class IndexSorter {
     }
 
     /// Entries that comparisons sort faster than digits.
-    private static let few = 128
+    private static let few = 96
+
+    private func sortFew() {
+        entries.withUnsafeMutableBufferPointer { entries in
+            guard entries.count > 1 else { return }
+            for place in 1..<entries.count {
+                let entry = entries[place]
+                var hole = place
+                while hole > 0 {
+                    let before = entries[hole - 1]
+                    guard
+                        before.prefix > entry.prefix
+                            || before.prefix == entry.prefix && compare(before, entry) > 0
+                    else { break }
+                    entries[hole] = before
+                    hole -= 1
+                }
+                entries[hole] = entry
+            }
+        }
+    }
 
     private func sortPrefixes() {
         let count = entries.count

@@ -92,7 +92,7 @@ package final class EarlierResults {
     ) throws(RunError) -> [LedgerRecord] {
         let error = RunError.engine(refusal)
         let reason = FailureReason(
-            code: error.cause, text: "\(error). The run \(earlier) made the result, which stays.")
+            error.cause, "\(error). The run \(earlier) made the result, which stays.")
         let at = environment.wallTime()
         return [
             .storeChanged(run: run, store: store.number, .running, reason: nil, at: at),

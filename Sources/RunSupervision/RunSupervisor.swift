@@ -159,14 +159,14 @@ package struct RunSupervisor: Sendable {
     }
 
     /// A store has left the machine.
-    private mutating func leave(_ key: StoreKey, _ state: StoreState, _ cause: Cause?) {
+    private mutating func leave(_ key: StoreKey, _ state: StoreState, _ reason: FailureReason?) {
         guard lives[key.run]?.feed.leave(key.number) == true else { return }
         let discards =
             switch state {
             case .done, .cancelled: true
             // A replay continues with what is there, unless the store is gone or the repair of its
-            // cause changes it.
-            case .failed: cause?.code == .missing || cause?.code.decision != .retry
+            // reason changes it.
+            case .failed: reason?.cause == .missing || reason?.cause.decision != .retry
             case .waiting, .running, .validated, .rolledBack, .pruned: false
             }
         out.left.append(StoreLeave(key: key, discards: discards))

@@ -14,7 +14,7 @@ package final class FileReading {
     private let schemas: SchemaCache
     private let cacheKibibytes: Int
     /// Whether more than one part reads, so that all indexes are read at once.
-    private let isShared: Bool
+    let isShared: Bool
     private var opened: Connection?
     private var knownSchema: StoreSchema?
     private var knownSurplus: SchemaSurplus?
@@ -22,6 +22,7 @@ package final class FileReading {
     private var knownPages: PageFile?
     private var knownFindings: PageFindings?
     private var knownPlaces: NamePlaces?
+    var knownRows: [String: RowNumbers] = [:]
 
     init(
         _ path: FilePath, layout: StoreLayout, stores: StoreCache, schemas: SchemaCache,

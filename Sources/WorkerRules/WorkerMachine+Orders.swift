@@ -172,7 +172,7 @@ extension WorkerMachine {
             timers.remove(.progress(attempt))
             if let order = orders[attempt]?.order { out.discards.append(order) }
             orders[attempt]?.failure = AttemptFailure(
-                attempt: attempt, code: code, text: text, slotEnded: slotEnded)
+                attempt: attempt, cause: code, text: text, slotEnded: slotEnded)
             orders[attempt]?.slot = nil
             move(order: attempt, to: .delivered)
             // Told after the next welcome where there is no connection.

@@ -88,7 +88,7 @@ extension CoordinatorScenario {
             #expect(
                 bench.records.contains(
                     .jobQuarantined(
-                        key, .copy(chunk: 1), Cause(.crashed, "crashed"))))
+                        key, .copy(chunk: 1), FailureReason(.crashed, "crashed"))))
             #expect(bench.state(1) == .running)
             bench.finishAll()
             #expect(bench.state(1) == .failed)
@@ -135,8 +135,8 @@ extension CoordinatorScenario {
             bench.done(.copy(chunk: 1))
             #expect(
                 bench.records.contains { record in
-                    if case .attemptFailed(_, slow.attempt.id, let cause) = record {
-                        cause.code == .stopped
+                    if case .attemptFailed(_, slow.attempt.id, let reason) = record {
+                        reason.cause == .stopped
                     } else {
                         false
                     }

@@ -227,7 +227,7 @@ struct CoordinatorBench {
         say(
             .failed(
                 AttemptFailure(
-                    attempt: order.attempt.id, code: code, text: "\(code)", slotEnded: false)),
+                    attempt: order.attempt.id, cause: code, text: "\(code)", slotEnded: false)),
             worker, location)
     }
 
@@ -336,7 +336,7 @@ struct CoordinatorBench {
 
     var failures: [FailureCause] {
         records.compactMap { record in
-            if case .attemptFailed(_, _, let cause) = record { cause.code } else { nil }
+            if case .attemptFailed(_, _, let reason) = record { reason.cause } else { nil }
         }
     }
 }

@@ -169,7 +169,7 @@ extension CoordinatorScenario {
             #expect(bench.records.contains(.progressReset(key, reason: "Person.name")))
             #expect(
                 bench.records.contains(
-                    .storeChanged(key, .failed, Cause(.validationFailed, "Person.name"))))
+                    .storeChanged(key, .failed, FailureReason(.validationFailed, "Person.name"))))
             #expect(bench.runState() != .paused)
         },
         CoordinatorScenario("a task is retried a limited number of times") { bench in

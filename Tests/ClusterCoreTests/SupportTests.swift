@@ -121,7 +121,7 @@ import Testing
     func everyFailureHasAVerdict(_ code: FailureCause) {
         let policy = FailurePolicy(limits: QuarantineLimits())
         var job = JobState(nil)
-        let verdict = policy.count(Cause(code, "x"), on: "w", &job)
+        let verdict = policy.count(FailureReason(code, "x"), on: "w", &job)
         switch code {
         case .damaged, .dataRefused, .bug, .unsupported, .modelMissing,
             .externalDataMissing, .noMapping, .outputExists, .validationFailed, .swapRefused,
@@ -138,10 +138,10 @@ import Testing
 
     @Test func failuresOnDistinctWorkersGiveAJobUp() {
         let policy = FailurePolicy(limits: QuarantineLimits())
-        let cause = Cause(.crashed, "x")
+        let cause = FailureReason(.crashed, "x")
         var job = JobState(nil)
-        func fail(_ cause: Cause, _ worker: String) -> FailurePolicy.Verdict {
-            policy.count(cause, on: worker, &job)
+        func fail(_ reason: FailureReason, _ worker: String) -> FailurePolicy.Verdict {
+            policy.count(reason, on: worker, &job)
         }
         #expect(fail(cause, "a") == .later(tries: 1))
         #expect(fail(cause, "b") == .later(tries: 2))
@@ -152,7 +152,7 @@ import Testing
         #expect(fail(cause, "a") == .quarantine)
         // Lost leases say little.
         job = JobState(nil)
-        let lost = Cause(.leaseExpired, "x")
+        let lost = FailureReason(.leaseExpired, "x")
         for _ in 1..<50 { #expect(fail(lost, "a") != .quarantine) }
         #expect(fail(lost, "a") == .quarantine)
     }

@@ -45,7 +45,7 @@ import Testing
             Issue.record("the job does not rest")
             return
         }
-        #expect(cause == Cause(.leaseExpired, "no progress before its lease ended"))
+        #expect(cause == FailureReason(.leaseExpired, "no progress before its lease ended"))
     }
 
     @Test func theRootThatIsMissingIsNamed() {
@@ -133,6 +133,6 @@ import Testing
             Issue.record("the task does not rest")
             return
         }
-        #expect(cause == Cause(.inputOutput, "the disk is away"))
+        #expect(cause == FailureReason(.inputOutput, "the disk is away"))
     }
 }

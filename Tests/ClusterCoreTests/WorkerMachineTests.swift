@@ -71,7 +71,7 @@ struct WorkerScenario: CustomTestStringConvertible, Sendable {
                 bench.says(
                     .failed(
                         AttemptFailure(
-                            attempt: "a1", code: .crashed, text: "signal 11",
+                            attempt: "a1", cause: .crashed, text: "signal 11",
                             slotEnded: true))))
             #expect(bench.machine.held == ["a2"])
             bench.give(3)

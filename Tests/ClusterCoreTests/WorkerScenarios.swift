@@ -247,7 +247,7 @@ extension CoordinatorScenario {
                     bench.say(
                         .failed(
                             AttemptFailure(
-                                attempt: id, code: .inputOutput, text: "disk", slotEnded: false)),
+                                attempt: id, cause: .inputOutput, text: "disk", slotEnded: false)),
                         "bad")
                 }
                 for (id, entry) in bench.orders where entry.worker == "good" {

@@ -159,7 +159,7 @@ import Testing
         ]
         for (text, expected) in cases {
             let failure = AttemptFailure(
-                attempt: "a", code: .crashed, text: text, slotEnded: true)
+                attempt: "a", cause: .crashed, text: text, slotEnded: true)
             let frame = try codec.encode(WorkerMessage.failed(failure))
             guard case .failed(let arrived) = try codec.decode(frame, as: WorkerMessage.self) else {
                 Issue.record("another message arrived")

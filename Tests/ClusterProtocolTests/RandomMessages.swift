@@ -115,7 +115,7 @@ extension RandomMessages {
 
     private mutating func failure() -> AttemptFailure {
         AttemptFailure(
-            attempt: identifier(), code: pick(FailureCause.allCases), text: text(),
+            attempt: identifier(), cause: pick(FailureCause.allCases), text: text(),
             slotEnded: pick([true, false]))
     }
 

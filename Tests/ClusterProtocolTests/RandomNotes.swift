@@ -50,5 +50,5 @@ extension RandomMessages {
         Note.JobAttempt(work(), attempt: identifier(), worker: pick(["", name()]))
     }
 
-    mutating func cause() -> Cause { Cause(pick(FailureCause.allCases), text()) }
+    mutating func cause() -> FailureReason { FailureReason(pick(FailureCause.allCases), text()) }
 }

@@ -99,10 +99,13 @@ import Testing
             (WaitingReason.noRoom(text), WaitingReason.noRoom(clean)),
             (.paused(.stopped(text)), .paused(.stopped(clean))),
             (
-                .backOff(seconds: 1, Cause(.noSpace, text)),
-                .backOff(seconds: 1, Cause(.noSpace, clean))
+                .backOff(seconds: 1, FailureReason(.noSpace, text)),
+                .backOff(seconds: 1, FailureReason(.noSpace, clean))
             ),
-            (.quarantined(Cause(.noSpace, text)), .quarantined(Cause(.noSpace, clean))),
+            (
+                .quarantined(FailureReason(.noSpace, text)),
+                .quarantined(FailureReason(.noSpace, clean))
+            ),
         ]
         for (sent, arrives) in dirty {
             let frame = try codec.encode(report(sent, .quarantined(text)))

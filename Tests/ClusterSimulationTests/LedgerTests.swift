@@ -45,7 +45,7 @@ struct LedgerTests {
     @Test("One attempt of a job is accepted, of the job's epoch, while it has not ended")
     func acceptance() {
         let failed = CoordinatorRecord.attemptFailed(
-            store, attempt: "a", Cause(.leaseExpired, "lost"))
+            store, attempt: "a", FailureReason(.leaseExpired, "lost"))
         #expect(broken([began("a", epoch: 1), accepted("a", epoch: 1)]) == nil)
         #expect(
             broken([began("a", epoch: 1), accepted("a", epoch: 1), accepted("a", epoch: 1)])

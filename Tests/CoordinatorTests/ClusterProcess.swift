@@ -165,7 +165,7 @@ struct ClusterProcess {
         var found: FailureCause?
         try records.forEachStore(of: try records.run(nil).id) { store, _ in
             if store.found.path.lastComponent.description == "s\(number).sqlite" {
-                found = store.reason?.code
+                found = store.reason?.cause
             }
         }
         try records.close()

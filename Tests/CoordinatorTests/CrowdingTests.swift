@@ -22,7 +22,7 @@ import Threads
             try worker.say(
                 .failed(
                     AttemptFailure(
-                        attempt: order.attempt.id, code: .damaged, text: "damaged",
+                        attempt: order.attempt.id, cause: .damaged, text: "damaged",
                         slotEnded: false)))
             let client = try lab.peer("client")
             try client.wait(for: run) { $0.stores[.failed] == 1 }

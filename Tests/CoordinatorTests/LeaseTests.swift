@@ -143,7 +143,7 @@ import ZeroMQ
         let late = try #require(
             attempts.first { attempt in
                 if case .failed(let reason) = attempt.outcome {
-                    reason.code == .leaseExpired
+                    reason.cause == .leaseExpired
                 } else {
                     false
                 }

@@ -90,7 +90,7 @@ import Testing
             }
             func failed(_ attempt: String, _ code: FailureCause) -> LedgerRecord {
                 .attemptFailed(
-                    run: id, attempt: attempt, FailureReason(code: code, text: "t"), at: 1)
+                    run: id, attempt: attempt, FailureReason(code, "t"), at: 1)
             }
             try lab.ledger.append(
                 change(begun, 1, .running) + [
@@ -102,7 +102,7 @@ import Testing
                     .accepted(receipt(id, 1, other, "e", epoch: 1), at: 1),
                     .jobGivenUp(
                         run: id, store: 1, work: .link(chunk: 0),
-                        FailureReason(code: .timedOut, text: "loops")),
+                        FailureReason(.timedOut, "loops")),
                 ])
             try lab.reopen()
             let run = try lab.find(id)
@@ -114,7 +114,7 @@ import Testing
                     == JobHistory(epoch: 2, attempts: 4, open: ["c", "d"], failures: 1))
             #expect(offer.jobs[other] == JobHistory(epoch: 1, attempts: 1))
             #expect(
-                offer.jobs[.link(chunk: 0)]?.quarantined == Cause(.timedOut, "loops"))
+                offer.jobs[.link(chunk: 0)]?.quarantined == FailureReason(.timedOut, "loops"))
 
             // A replay forgives failures and lets what was given up be tried again.
             try lab.ledger.append(

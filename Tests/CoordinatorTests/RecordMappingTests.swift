@@ -12,7 +12,7 @@ import Testing
 @Suite struct RecordMappingTests {
     private let key = StoreKey(run: "r1", number: 3)
     private let file = FileReference(root: "all", path: "plan.json")
-    private let cause = Cause(.damaged, "page 3 is damaged")
+    private let cause = FailureReason(.damaged, "page 3 is damaged")
     private var mapping = RecordMapping(bootIdentifier: "boot", wallTime: { 9 })
 
     private func plan(_ shape: StorePlan.Shape, engine: String? = "e1") -> StorePlan {
@@ -29,7 +29,7 @@ import Testing
         let receipt = Receipt(
             run: "r1", store: 3, work: work, attempt: "a", epoch: 2, files: [], rows: 1,
             sums: [:], counts: [:])
-        let reason = FailureReason(code: .damaged, text: "page 3 is damaged")
+        let reason = FailureReason(.damaged, "page 3 is damaged")
         let pairs: [(CoordinatorRecord, [LedgerRecord])] = [
             (
                 .attemptBegan(key, work, attempt: "a", epoch: 2, worker: "w1"),
@@ -120,12 +120,12 @@ import Testing
         var mapping = mapping
         for cause in FailureCause.allCases {
             let records = try mapping.records(
-                of: .storeChanged(key, .failed, Cause(cause, "page 3 is damaged")))
+                of: .storeChanged(key, .failed, FailureReason(cause, "page 3 is damaged")))
             #expect(
                 records == [
                     .storeChanged(
                         run: "r1", store: 3, .failed,
-                        reason: FailureReason(code: cause, text: "page 3 is damaged"), at: 9),
+                        reason: FailureReason(cause, "page 3 is damaged"), at: 9),
                     try StoreRecord.failure(cause).record(run: "r1", store: 3),
                     .released(run: "r1", store: 3),
                 ])

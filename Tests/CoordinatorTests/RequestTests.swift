@@ -107,18 +107,18 @@ import Testing
                         try worker.say(
                             .failed(
                                 AttemptFailure(
-                                    attempt: order.attempt.id, code: .damaged,
+                                    attempt: order.attempt.id, cause: .damaged,
                                     text: "page 3 is damaged", slotEnded: false)))
                     } else {
                         try worker.say(.done(ScriptedPeer.receipt(order)))
                     }
                 }
             }
-            #expect(try client.failure().cause == Cause(.damaged, "page 3 is damaged"))
+            #expect(try client.failure().cause == FailureReason(.damaged, "page 3 is damaged"))
             #expect(try client.end(of: run) == 1)
             #expect(try lab.states(run) == [.done: 2, .failed: 1])
             let failed = try lab.sharing.ledger.store(run: run, 2)
-            #expect(failed?.reason == FailureReason(code: .damaged, text: "page 3 is damaged"))
+            #expect(failed?.reason == FailureReason(.damaged, "page 3 is damaged"))
 
             for start in 0..<2 {
                 // Also by a coordinator that has never heard of the run.
@@ -138,7 +138,7 @@ import Testing
                     try again.say(
                         .failed(
                             AttemptFailure(
-                                attempt: order.attempt.id, code: .damaged, text: "still so",
+                                attempt: order.attempt.id, cause: .damaged, text: "still so",
                                 slotEnded: false)))
                 }
                 #expect(try asker.end(of: run) == (isLast ? 0 : 1))

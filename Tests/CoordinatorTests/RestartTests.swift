@@ -184,7 +184,7 @@ import Testing
             ] {
                 for state in states {
                     let reason =
-                        state == .failed ? FailureReason(code: .inputOutput, text: "t") : nil
+                        state == .failed ? FailureReason(.inputOutput, "t") : nil
                     records.append(
                         .storeChanged(
                             run: run.id, store: store, state, reason: reason, at: 1))

@@ -205,7 +205,7 @@ final class ScriptedPeer {
     /// Watches until a store is reported as failed.
     func failure(
         isEarlier: Bool = false
-    ) throws -> (key: StoreKey, file: String?, cause: Cause?) {
+    ) throws -> (key: StoreKey, file: String?, cause: FailureReason?) {
         try note("of a failed store") { note in
             guard case .store(let key, let file, .ended(.failed, let cause, isEarlier)) = note
             else { return nil }

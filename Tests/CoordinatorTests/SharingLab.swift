@@ -167,7 +167,7 @@ final class SharingLab {
         var records: [LedgerRecord] = []
         for store in stores {
             for state in [StoreState.running, .failed] {
-                let reason = state == .failed ? FailureReason(code: .damaged, text: "t") : nil
+                let reason = state == .failed ? FailureReason(.damaged, "t") : nil
                 records.append(
                     .storeChanged(run: run, store: store, state, reason: reason, at: 1))
             }

@@ -35,7 +35,7 @@ import Worker
         StoreKey(run: "r1", number: 3), file: "a.sqlite",
         .attemptFailed(
             Note.JobAttempt(.whole, attempt: "r1-3-1", worker: "rack-7"),
-            Cause(.sourceChanged, "the store changed")))
+            FailureReason(.sourceChanged, "the store changed")))
 
     @Test func aLineOfTextSaysWhenHowSevereAndWhere() {
         #expect(

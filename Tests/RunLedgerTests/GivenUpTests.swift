@@ -9,7 +9,7 @@ import Testing
     private let work = Work.copy(chunk: 0)
 
     private func failed(_ attempt: String, _ code: FailureCause = .crashed) -> LedgerRecord {
-        .attemptFailed(run: "r1", attempt: attempt, FailureReason(code: code, text: "t"), at: 6)
+        .attemptFailed(run: "r1", attempt: attempt, FailureReason(code, "t"), at: 6)
     }
 
     private func changed(_ states: StoreState...) -> [LedgerRecord] {
@@ -23,7 +23,7 @@ import Testing
     @Test func aJobIsGivenUpUntilItsStoreWaitsAgain() throws {
         try withFolder { folder in
             var ledger = try openLedger(folder)
-            let reason = FailureReason(code: .timedOut, text: "it loops")
+            let reason = FailureReason(.timedOut, "it loops")
             try ledger.append(
                 beginning(stores: 1) + changed(.running) + [
                     began("a", epoch: 1), failed("a"), began("b", epoch: 1), failed("b"),
@@ -52,7 +52,7 @@ import Testing
 
     @Test func aJobWithoutAttemptsCanBeGivenUp() throws {
         try withLedger { ledger in
-            let reason = FailureReason(code: .bug, text: "t")
+            let reason = FailureReason(.bug, "t")
             try ledger.append(
                 beginning(stores: 1) + [
                     .jobGivenUp(run: "r1", store: 0, work: work, reason)

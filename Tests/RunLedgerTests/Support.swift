@@ -96,7 +96,7 @@ func began(
 }
 
 /// Why something failed.
-let damaged = FailureReason(code: .damaged, text: "page 3 is damaged")
+let damaged = FailureReason(.damaged, "page 3 is damaged")
 
 /// Records fault points, and lets some of them fail.
 final class LedgerScript: Sendable {

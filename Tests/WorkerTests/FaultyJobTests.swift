@@ -16,7 +16,7 @@ import Testing
         try lab.run("rows", on: 1)
         try lab.run(fault, on: 0)
         let failure = try lab.failure(on: 0)
-        #expect(failure.code == .crashed)
+        #expect(failure.cause == .crashed)
         #expect(failure.slotEnded)
         #expect(fault != "leave" || failure.text.contains("code 3"), "\(failure.text)")
         #expect(fault == "leave" || failure.text.contains("SIG"), "\(failure.text)")
@@ -39,7 +39,7 @@ import Testing
         #expect(lab.pool.receive(now: lab.now).isEmpty)
         lab.now = 1000
         let failure = try lab.failure(on: 0)
-        #expect(failure.code == .timedOut)
+        #expect(failure.cause == .timedOut)
         #expect(failure.slotEnded)
         try lab.expectWorks(0)
         try lab.expectWorks(1)
@@ -63,7 +63,7 @@ import Testing
         // Busy as it is, it has its limit.
         lab.now = 5000
         let failure = try lab.failure(on: 0)
-        #expect(failure.code == .timedOut)
+        #expect(failure.cause == .timedOut)
         #expect(failure.text.contains("longer than a job may"))
     }
 
@@ -72,7 +72,7 @@ import Testing
         let lab = try PoolLab(PoolLab.plan(2, memory: 1 << 30))
         try lab.run("allocate", on: 0)
         let failure = try lab.failure(on: 0)
-        #expect(failure.code == .outOfMemory)
+        #expect(failure.cause == .outOfMemory)
         #expect(failure.slotEnded)
         #expect(failure.text.contains("1024 MiB"))
         try lab.expectWorks(0)
@@ -85,7 +85,7 @@ import Testing
         let process = lab.pool.processID(of: 0)
         try lab.run("sqliteMemory", on: 0)
         let failure = try lab.failure(on: 0)
-        #expect(failure.code == .outOfMemory, "\(failure.text)")
+        #expect(failure.cause == .outOfMemory, "\(failure.text)")
         #expect(!failure.slotEnded)
         try lab.expectWorks(0)
         #expect(lab.pool.processID(of: 0) == process)
@@ -97,7 +97,7 @@ import Testing
         let process = try #require(lab.pool.processID(of: 0))
         #expect(clinux_child_signal(process, SIGKILL) == 0)
         let failure = try lab.failure(on: 0)
-        #expect(failure.code == .crashed)
+        #expect(failure.cause == .crashed)
         #expect(failure.text.contains("SIGKILL"))
         try lab.expectWorks(0)
         #expect(lab.pool.processID(of: 0) != process)
@@ -108,7 +108,7 @@ import Testing
         let lab = try PoolLab(PoolLab.plan(1))
         try lab.run(fault, on: 0)
         let failure = try lab.failure(on: 0)
-        #expect(failure.code == .crashed)
+        #expect(failure.cause == .crashed)
         #expect(failure.slotEnded)
         try lab.expectWorks(0)
     }
@@ -118,7 +118,7 @@ import Testing
         let process = lab.pool.processID(of: 0)
         try lab.run("refuse", on: 0)
         let failure = try lab.failure(on: 0)
-        #expect(failure.code == .dataRefused)
+        #expect(failure.cause == .dataRefused)
         #expect(failure.text == "refused as asked")
         #expect(!failure.slotEnded)
         try lab.expectWorks(0)
@@ -131,7 +131,7 @@ import Testing
         #expect(throws: SlotError.notFree(slot: 0)) { try lab.run("none", on: 0) }
         lab.pool.cancel(0)
         let failure = try lab.failure(on: 0)
-        #expect(failure.code == .stopped)
+        #expect(failure.cause == .stopped)
         #expect(failure.slotEnded)
         try lab.expectWorks(0)
     }

@@ -113,7 +113,7 @@ final class PoolLab {
             for notice in notices {
                 switch notice.event {
                 case .delivered(let receipt): outcomes[receipt.attempt] = .success(receipt)
-                case .failed(let failure): outcomes[failure.attempt] = .failure(failure.code)
+                case .failed(let failure): outcomes[failure.attempt] = .failure(failure.cause)
                 case .started, .ended, .progress: continue
                 }
             }

@@ -48,7 +48,7 @@ import Testing
             let process = try lab.process(of: 0)
             try coordinator.send(.jobs([LoopLab.order("spill", "greedy")]))
             let failure = try coordinator.failure(of: "greedy")
-            #expect(failure.code == .inputOutput)
+            #expect(failure.cause == .inputOutput)
             #expect(failure.slotEnded)
             #expect(failure.text.contains("temporary files took"))
             #expect(failure.text.contains("\(limit)"))

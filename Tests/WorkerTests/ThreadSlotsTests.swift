@@ -81,7 +81,7 @@ import Testing
         }
         let codes: [String: FailureCause] = ["cancelled": .stopped, "silent": .timedOut]
         #expect(
-            failure.attempt == "a" && failure.code == codes[way] ?? .inputOutput, "\(failure)")
+            failure.attempt == "a" && failure.cause == codes[way] ?? .inputOutput, "\(failure)")
         #expect(slots.free == [0])
         try slots.run(Self.order("short", "c"), on: 0, now: now)
         guard case .delivered(let receipt) = try wait(slots, now: now) else {

@@ -148,7 +148,7 @@ import ZeroMQ
             Issue.record("not killed")
             return
         }
-        let failure = AttemptFailure(attempt: "a", code: .damaged, text: "", slotEnded: false)
+        let failure = AttemptFailure(attempt: "a", cause: .damaged, text: "", slotEnded: false)
         let events = assignments.take([SlotNotice(slot: 0, event: .failed(failure))])
         #expect(events.count == 1)
         guard case .nothing = assignments.stop(0) else {

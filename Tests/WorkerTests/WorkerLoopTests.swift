@@ -172,7 +172,7 @@ import WorkerRules
             let (killed, other) = (try lab.process(of: 0), try lab.process(of: 1))
             #expect(clinux_child_signal(killed, SIGKILL) == 0)
             let failure = try coordinator.failure(of: "a")
-            #expect(failure.code == .crashed)
+            #expect(failure.cause == .crashed)
             #expect(failure.slotEnded)
             #expect(failure.text.contains("SIGKILL"))
             _ = try coordinator.progress(of: "b")
@@ -188,7 +188,7 @@ import WorkerRules
             try coordinator.welcome()
             try coordinator.send(.jobs([LoopLab.order("refuse", "a")]))
             let failure = try coordinator.failure(of: "a")
-            #expect(failure.code == .dataRefused)
+            #expect(failure.cause == .dataRefused)
             #expect(!failure.slotEnded)
             try coordinator.send(.jobs([LoopLab.order("none", "b")]))
             _ = try coordinator.done("b")
@@ -203,7 +203,7 @@ import WorkerRules
             let coordinator = try ScriptedCoordinator(lab.endpoint)
             try coordinator.welcome()
             try coordinator.send(.jobs([LoopLab.order("none", "a")]))
-            #expect(try coordinator.failure(of: "a").code == .crashed)
+            #expect(try coordinator.failure(of: "a").cause == .crashed)
             _ = try lab.note("a slot that ended") { note in
                 if case .slotEnded(0, _) = note { true } else { nil }
             }

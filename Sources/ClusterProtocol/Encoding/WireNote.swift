@@ -51,7 +51,7 @@ extension Note {
             switch body.change {
             case .attemptFailed(let note):
                 .attemptFailed(
-                    try JobAttempt(body: note), try Cause(body: note.cause, note.hasCause))
+                    try JobAttempt(body: note), try FailureReason(body: note.cause, note.hasCause))
             case .leaseExpired(let note): .leaseExpired(try JobAttempt(body: note))
             case .secondAttempt(let note): .secondAttempt(try JobAttempt(body: note))
             case .accepted(let job):
@@ -62,7 +62,7 @@ extension Note {
             case .quarantined(let job):
                 .quarantined(
                     try Work(body: job.work, job.hasWork, "note.store.work"),
-                    try Cause(body: job.cause, job.hasCause))
+                    try FailureReason(body: job.cause, job.hasCause))
             case .stage(let name): .stage(try Field.named(name, "note.store.stage"))
             case .ended(let end): try StoreChange(end)
             case nil: throw .missing(field: "note.store.change")
@@ -162,7 +162,7 @@ extension Note {
     }
 }
 
-extension Cause {
+extension FailureReason {
     init(body: WireCause, _ isPresent: Bool) throws(ProtocolError) {
         guard isPresent else { throw .missing(field: "cause") }
         try Field.known(body, "cause")
@@ -173,7 +173,7 @@ extension Cause {
 
     var body: WireCause {
         .with {
-            $0.code = Int64(code.rawValue)
+            $0.code = Int64(cause.rawValue)
             $0.text = PeopleText.cleaned(text)
         }
     }

@@ -24,12 +24,12 @@ extension Note.JobAttempt {
             worker: body.worker)
     }
 
-    fileprivate func body(_ cause: Cause? = nil) -> WireAttemptNote {
+    fileprivate func body(_ reason: FailureReason? = nil) -> WireAttemptNote {
         .with {
             $0.work = work.body
             $0.attempt = attempt
             if !worker.isEmpty { $0.worker = worker }
-            if let cause { $0.cause = cause.body }
+            if let reason { $0.cause = reason.body }
         }
     }
 
@@ -45,7 +45,7 @@ extension Note.StoreChange {
         self = .ended(
             try Field.named(
                 try Field.required(end.state, end.hasState, "note.end.state"), "note.end.state"),
-            end.hasCause ? try Cause(body: end.cause, true) : nil,
+            end.hasCause ? try FailureReason(body: end.cause, true) : nil,
             isEarlier: try Field.required(end.isEarlier, end.hasIsEarlier, "note.end.isEarlier"))
     }
 

@@ -105,7 +105,7 @@ extension AttemptFailure {
         try Field.known(body, "failed")
         self.init(
             attempt: try Field.required(body.attempt, body.hasAttempt, "failed.attempt"),
-            code: try Field.meaning(body.code, body.hasCode, "failed.code"),
+            cause: try Field.meaning(body.code, body.hasCode, "failed.code"),
             text: try Field.people(body.text, body.hasText, "failed.text"),
             slotEnded: try Field.required(
                 body.slotEnded, body.hasSlotEnded, "failed.slotEnded"))
@@ -114,7 +114,7 @@ extension AttemptFailure {
     var body: WireAttemptFailure {
         .with {
             $0.attempt = attempt
-            $0.code = Int64(code.rawValue)
+            $0.code = Int64(cause.rawValue)
             $0.text = PeopleText.cleaned(text)
             $0.slotEnded = slotEnded
         }

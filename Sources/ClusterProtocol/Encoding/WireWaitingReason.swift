@@ -57,7 +57,7 @@ extension WaitingReason {
         try Field.known(body, "waiting.backOff")
         self = .backOff(
             seconds: try Field.required(body.seconds, body.hasSeconds, "waiting.backOff.seconds"),
-            body.hasCause ? try Cause(body: body.cause, true) : nil)
+            body.hasCause ? try FailureReason(body: body.cause, true) : nil)
     }
 
     private init(_ body: WireJobThrottle) throws(ProtocolError) {
@@ -77,7 +77,7 @@ extension WaitingReason {
 
     private init(_ body: WireQuarantine) throws(ProtocolError) {
         try Field.known(body, "waiting.quarantined")
-        self = .quarantined(body.hasCause ? try Cause(body: body.cause, true) : nil)
+        self = .quarantined(body.hasCause ? try FailureReason(body: body.cause, true) : nil)
     }
 }
 

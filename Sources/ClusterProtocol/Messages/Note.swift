@@ -53,17 +53,17 @@ package enum Note: Hashable, Sendable {
 
     /// What happened to a store, or to a job of it.
     package enum StoreChange: Hashable, Sendable {
-        case attemptFailed(JobAttempt, Cause)
+        case attemptFailed(JobAttempt, FailureReason)
         /// The attempt made no progress for too long.
         case leaseExpired(JobAttempt)
         /// A slow job got a second attempt.
         case secondAttempt(JobAttempt)
         case accepted(Work, rows: Int64, bytes: Int64)
         /// No attempt of the job begins until it is replayed.
-        case quarantined(Work, Cause)
+        case quarantined(Work, FailureReason)
         case stage(Stage)
         /// `isEarlier`: the store ended before the client began to watch.
-        case ended(StoreState, Cause?, isEarlier: Bool = false)
+        case ended(StoreState, FailureReason?, isEarlier: Bool = false)
     }
 
     /// What happened to a run.

@@ -14,7 +14,7 @@ package enum WaitingReason: Hashable, Sendable {
     case unclaimed(jobs: Int, seconds: Int64)
     case allWorkersBusy
     /// It failed and is tried again after so many seconds.
-    case backOff(seconds: Int64, Cause?)
+    case backOff(seconds: Int64, FailureReason?)
     case paused(PauseReason)
     case behindOtherRuns
     /// The run's own limit of stores at a time.
@@ -34,7 +34,7 @@ package enum WaitingReason: Hashable, Sendable {
     case stage(StoreStage)
     /// Enough shards of its store wait for their merge.
     case merge
-    case quarantined(Cause?)
+    case quarantined(FailureReason?)
     /// Stores of the run are read from the ledger.
     case offers
     /// Merges, checks and swaps of other stores come first.

@@ -85,15 +85,15 @@ package struct HeldAttempt: Hashable, Sendable {
 /// How an attempt failed.
 package struct AttemptFailure: Hashable, Sendable {
     package let attempt: String
-    package let code: FailureCause
+    package let cause: FailureCause
     /// For people: what failed, on which file, what to do; never a value of a row.
     package let text: String
     /// Whether the slot's process ended with it and a new one takes its place.
     package let slotEnded: Bool
 
-    package init(attempt: String, code: FailureCause, text: String, slotEnded: Bool) {
+    package init(attempt: String, cause: FailureCause, text: String, slotEnded: Bool) {
         self.attempt = attempt
-        self.code = code
+        self.cause = cause
         self.text = text
         self.slotEnded = slotEnded
     }

@@ -24,8 +24,8 @@ struct WorldChecker {
                 world.statistics.accepted += 1
                 world.checks.ended(receipt.attempt)
                 checkAccepted(receipt)
-            case .attemptFailed(_, let attempt, let cause):
-                if cause.code == .leaseExpired { checkExpired(attempt, event) }
+            case .attemptFailed(_, let attempt, let reason):
+                if reason.cause == .leaseExpired { checkExpired(attempt, event) }
                 world.checks.ended(attempt)
             case .swapIntended(let store): checkValidated(store, records)
             case .storeChanged(let store, .validated, _): checkValidated(store, records)

@@ -33,7 +33,7 @@ struct LedgerFacts: Sendable {
         /// Failures that count against the job, since the last replay.
         var failures = 0
         /// Why it was given up, until a replay.
-        var quarantined: Cause?
+        var quarantined: FailureReason?
     }
 
     /// An attempt as the ledger sees it.
@@ -48,7 +48,7 @@ struct LedgerFacts: Sendable {
     struct StoreFacts: Sendable {
         /// Nil while it waits.
         var state = StoreState.waiting
-        var cause: Cause?
+        var cause: FailureReason?
         var plan: StorePlan?
         var isSwapIntended = false
         /// In the order in which the ledger first heard of them.
@@ -138,7 +138,7 @@ struct LedgerFacts: Sendable {
     }
 
     private mutating func change(
-        _ store: StoreKey, to state: StoreState, cause: Cause?
+        _ store: StoreKey, to state: StoreState, cause: FailureReason?
     ) throws(Refused) {
         guard var facts = stores[store] else {
             throw Refused(.ledgerForward, "\(store) is unknown to the ledger")
@@ -209,7 +209,7 @@ struct LedgerFacts: Sendable {
         attempts[id]?.hasEnded = true
     }
 
-    private mutating func fail(_ id: String, _ cause: Cause) throws(Refused) {
+    private mutating func fail(_ id: String, _ reason: FailureReason) throws(Refused) {
         guard let attempt = attempts[id] else {
             throw Refused(.ledgerForward, "the unknown attempt \(id) failed")
         }
@@ -217,7 +217,7 @@ struct LedgerFacts: Sendable {
             throw Refused(.ledgerForward, "the attempt \(id) failed after its end")
         }
         attempts[id]?.hasEnded = true
-        if cause.code.countsAgainstJob { jobs[attempt.job]?.failures += 1 }
+        if reason.cause.countsAgainstJob { jobs[attempt.job]?.failures += 1 }
     }
 
     private mutating func raise(_ job: JobKey, to epoch: Int) throws(Refused) {

@@ -16,7 +16,7 @@ enum MessageText {
         case .done(let receipt): return "DONE \(text(receipt))"
         case .failed(let failure):
             let ended = failure.slotEnded ? " slot ended" : ""
-            return "FAIL \(failure.attempt) \(failure.code.rawValue)\(ended)"
+            return "FAIL \(failure.attempt) \(failure.cause.rawValue)\(ended)"
         case .returned(let attempt): return "RETURNED \(attempt)"
         case .heartbeat(_, let running):
             return "HEARTBEAT [\(running.joined(separator: " "))]"

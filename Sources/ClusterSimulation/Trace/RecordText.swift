@@ -7,18 +7,18 @@ enum RecordText {
         switch record {
         case .runChanged(let run, let state, let reason): "\(run) \(state) \(reason.text)"
         case .storePrepared(let store, _): "\(store) prepared"
-        case .storeChanged(let store, let state, let cause):
-            "\(store) \(state) \(cause.map { "\($0.code.rawValue) \($0.text)" } ?? "")"
+        case .storeChanged(let store, let state, let reason):
+            "\(store) \(state) \(reason.map { "\($0.cause.rawValue) \($0.text)" } ?? "")"
         case .progressReset(let store, let reason): "\(store) reset: \(reason)"
         case .attemptBegan(let store, let work, let attempt, let epoch, let worker):
             "\(store)/\(work.name) begins \(attempt)@\(epoch) on \(worker)"
         case .accepted(let receipt): "accepted \(MessageText.text(receipt))"
-        case .attemptFailed(let store, let attempt, let cause):
-            "\(store) failed \(attempt) \(cause.code.rawValue)"
+        case .attemptFailed(let store, let attempt, let reason):
+            "\(store) failed \(attempt) \(reason.cause.rawValue)"
         case .epochRaised(let store, let work, let epoch):
             "\(store)/\(work.name) epoch \(epoch)"
-        case .jobQuarantined(let store, let work, let cause):
-            "\(store)/\(work.name) quarantined \(cause.code.rawValue)"
+        case .jobQuarantined(let store, let work, let reason):
+            "\(store)/\(work.name) quarantined \(reason.cause.rawValue)"
         case .workerQuarantined(let worker, let reason): "\(worker) quarantined: \(reason)"
         case .swapIntended(let store): "\(store) swap intended"
         }

@@ -83,8 +83,8 @@ extension WaitingReason {
                     quarantined: min(workers.quarantined, 1), draining: min(workers.draining, 1),
                     notReady: min(workers.notReady, 1)))
         case .unclaimed: .unclaimed(jobs: 0, seconds: 0)
-        case .backOff(_, let cause): .backOff(seconds: 0, cause.map { Cause($0.code, "") })
-        case .quarantined(let cause): .quarantined(cause.map { Cause($0.code, "") })
+        case .backOff(_, let cause): .backOff(seconds: 0, cause.map { FailureReason($0.cause, "") })
+        case .quarantined(let cause): .quarantined(cause.map { FailureReason($0.cause, "") })
         case .paused(.space): .paused(.space(""))
         case .noRoom: .noRoom("")
         default: self

@@ -76,11 +76,10 @@ extension CoordinatorLoop {
     }
 
     private func tellFailure(_ store: StoreSummary, of run: String, _ client: ClientID) {
-        let cause = store.reason.map { Cause($0.code, $0.text) }
         let key = StoreKey(run: run, number: store.number)
         let note = Note.store(
             key, file: Self.name(of: store.found.path, plan),
-            .ended(.failed, cause, isEarlier: true))
+            .ended(.failed, store.reason, isEarlier: true))
         answer(.event(.note(note)), to: client)
     }
 

@@ -46,20 +46,12 @@ struct RecordMapping {
                     at: at, worker: worker)
             ]
         case .accepted(let receipt): return [.accepted(receipt, at: at)]
-        case .attemptFailed(let key, let attempt, let cause):
-            return [
-                .attemptFailed(
-                    run: key.run, attempt: attempt,
-                    FailureReason(code: cause.code, text: cause.text), at: at)
-            ]
+        case .attemptFailed(let key, let attempt, let reason):
+            return [.attemptFailed(run: key.run, attempt: attempt, reason, at: at)]
         case .epochRaised(let key, let work, let epoch):
             return [.epochRaised(run: key.run, store: key.number, work: work, to: epoch)]
-        case .jobQuarantined(let key, let work, let cause):
-            return [
-                .jobGivenUp(
-                    run: key.run, store: key.number, work: work,
-                    FailureReason(code: cause.code, text: cause.text))
-            ]
+        case .jobQuarantined(let key, let work, let reason):
+            return [.jobGivenUp(run: key.run, store: key.number, work: work, reason)]
         case .workerQuarantined(let worker, let reason):
             // It holds for this start alone; each run that is at work shows it.
             return states.filter { $0.value == .open }.keys.sorted().map { run in
@@ -83,15 +75,14 @@ struct RecordMapping {
     }
 
     private mutating func change(
-        _ key: StoreKey, _ next: StoreState, _ cause: Cause?, _ at: Int64
+        _ key: StoreKey, _ next: StoreState, _ reason: FailureReason?, _ at: Int64
     ) throws(RunError) -> [LedgerRecord] {
-        let reason = cause.map { FailureReason(code: $0.code, text: $0.text) }
         var records: [LedgerRecord] = [
             .storeChanged(run: key.run, store: key.number, next, reason: reason, at: at)
         ]
-        if next == .failed, let cause {
+        if next == .failed, let reason {
             records.append(
-                try StoreRecord.failure(cause.code).record(run: key.run, store: key.number))
+                try StoreRecord.failure(reason.cause).record(run: key.run, store: key.number))
         }
         if next == .failed || next == .cancelled {
             records.append(.released(run: key.run, store: key.number))

@@ -120,7 +120,7 @@ struct OfferReader: Sendable {
             JobHistory(
                 epoch: record.epoch, attempts: record.attempts, open: record.open,
                 failures: record.failures,
-                quarantined: record.givenUp.map { Cause($0.code, $0.text) })
+                quarantined: record.givenUp)
         }
         let entry = entry(of: store, isRequested: isRequested)
         var isMoving = false

@@ -3,11 +3,12 @@ import ManagedObjectModel
 import MappingModel
 import SafeSQLite
 import StoreFileChecks
+import StorePages
 
-/// Counts faults of relationships by SQL, on either side.
+/// Counts faults of relationships, on either side.
 struct LinkFaults {
     let layout: StoreLayout
-    let connection: Connection
+    let file: FileReading
 
     /// Links whose target or owner is not there or not of an entity that may stand there.
     ///
@@ -24,6 +25,13 @@ struct LinkFaults {
             let holder =
                 storage.isJoin
                 ? layout.joinTable(of: key)?.namingColumn ?? column : "Z_PK"
+            if let known = try readDangling(
+                storage.table, column, entityColumn, to: table, entity,
+                keys: holder == "Z_PK" ? keys : (keys == .all ? .all : nil))
+            {
+                count += known
+                continue
+            }
             var wanted: SQLText =
                 "x.Z_PK = s.\(.quoted(column)) AND \(isKind("x.Z_ENT", entity))"
             if let entityColumn { wanted += " AND x.Z_ENT = s.\(SQLText.quoted(entityColumn))" }
@@ -36,6 +44,39 @@ struct LinkFaults {
             count += try self.count(
                 "SELECT count(*) FROM \(SQLText.quoted(storage.table)) s NOT INDEXED "
                     + "WHERE \(conditions.joined(separator: " AND "))")
+        }
+        return count
+    }
+
+    /// The same for one end, read from pages; nil where SQLite must count.
+    ///
+    /// `keys`: rowids of the rows that hold links; nil where these are not what is bounded.
+    private func readDangling(
+        _ holder: String, _ column: String, _ entityColumn: String?, to table: String,
+        _ entity: String, keys: KeyRange?
+    ) throws(StoreError) -> Int64? {
+        guard let keys, let rows = try file.rowNumbers(of: table),
+            let cursor = try file.cursor(
+                table: holder, values: [column] + [entityColumn].compactMap { $0 }, range: keys)
+        else { return nil }
+        let isOnly = layout.table(of: entity).map { layout.onlyEntity(of: $0) != nil } ?? false
+        let family = Set(layout.familyNumbers(of: entity))
+        var count: Int64 = 0
+        while try cursor.step() {
+            // Other classes compare by rules of their own.
+            guard [1, 5].contains(cursor.cells[0].storageClass) else { return nil }
+            if cursor.cells[0].storageClass == 5 { continue }
+            guard case .found(let number) = rows.find(cursor.cells[0].integer) else {
+                count += 1
+                continue
+            }
+            var isThere = isOnly || number.map(family.contains) == true
+            if entityColumn != nil {
+                let named = cursor.cells[1]
+                guard [1, 5].contains(named.storageClass) else { return nil }
+                isThere = isThere && named.storageClass == 1 && number == named.integer
+            }
+            if !isThere { count += 1 }
         }
         return count
     }
@@ -141,6 +182,6 @@ struct LinkFaults {
     }
 
     private func count(_ sql: SQLText) throws(StoreError) -> Int64 {
-        try connection.integer(sql) ?? 0
+        try file.connection().integer(sql) ?? 0
     }
 }

@@ -86,7 +86,7 @@ package struct LocalRuns {
         switch note {
         case .store(_, _, .ended(.failed, _, _)), .worker(_, .joined), .worker(_, .left): true
         // No other attempt follows: the end reports the same cause as the store's.
-        case .store(_, _, .attemptFailed(_, let cause)): cause.code.decision == .quarantineChunk
+        case .store(_, _, .attemptFailed(_, let cause)): cause.decision == .quarantineChunk
         default: false
         }
     }

@@ -79,7 +79,7 @@ package struct JobRecord: Hashable, Sendable {
         case .failed:
             let counts = try row.decode(Bool.self, forColumn: "counts")
             let reason = try row.failureReason()
-            if counts, reason?.code.countsAgainstJob == true { failures += 1 }
+            if counts, reason?.cause.countsAgainstJob == true { failures += 1 }
         case .accepted: break
         case nil: throw UnknownStoredValue(column: "outcome")
         }

@@ -86,7 +86,7 @@ extension RecordWriter {
             WHERE number = ?
             """,
             [
-                StoredOutcome.failed.rawValue, reason.code.rawValue, reason.text, at,
+                StoredOutcome.failed.rawValue, reason.cause.rawValue, reason.text, at,
                 attempt.number,
             ])
         try execute(
@@ -122,7 +122,7 @@ extension RecordWriter {
                 run, store, generation, work, chunk, epoch, given_up_code, given_up_text)
             VALUES (?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO UPDATE SET
                 given_up_code = excluded.given_up_code, given_up_text = excluded.given_up_text
-            """, job.key + [reason.code.rawValue, reason.text])
+            """, job.key + [reason.cause.rawValue, reason.text])
     }
 
     /// Forgives earlier failures of a store's jobs: their failure counts start again from zero.

@@ -87,7 +87,7 @@ extension RecordWriter {
             WHERE run = ? AND number = ?
             """,
             [
-                next.rawValue, from.rawValue, reason?.code.rawValue, reason?.text, at, place.run,
+                next.rawValue, from.rawValue, reason?.cause.rawValue, reason?.text, at, place.run,
                 place.store,
             ])
         try count(-1, bytes: -Double(place.bytes), as: from, in: place.run)

@@ -35,8 +35,7 @@ extension Row {
         guard let code = FailureCause(rawValue: number) else {
             throw UnknownStoredValue(column: "failure_code")
         }
-        return FailureReason(
-            code: code, text: try decode(String?.self, forColumn: "failure_text") ?? "")
+        return FailureReason(code, try decode(String?.self, forColumn: "failure_text") ?? "")
     }
 }
 

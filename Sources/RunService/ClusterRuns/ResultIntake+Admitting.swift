@@ -199,7 +199,11 @@ extension ResultIntake {
     private func isAsTold(
         _ path: FilePath, _ told: DeliveredFile, hashes: Bool
     ) throws(DurableFileError) -> Bool {
-        guard hashes else { return try FileStatus(ofLink: path).size == told.bytes }
+        guard hashes else {
+            // No worker's file is one that a thread of this process made.
+            let size = try FileStatus(ofLink: path).size
+            return told.digest != DeliveredFile.ownDigest && size == told.bytes
+        }
         let content = try ContentDigest.hexadecimal(of: path, files: files)
         return content.digest == told.digest && content.bytes == told.bytes
     }
@@ -241,9 +245,27 @@ extension ResultIntake {
                 return .compared(try FileStatus(ofLink: places.building).identity)
             }
         } else {
-            known = .inspected(try inspection(of: found, in: target).run(receipt))
+            known = .inspected(try inspected(receipt, of: found, target))
         }
         checked.attempts.withLock { $0[receipt.attempt] = known }
+    }
+
+    /// Holds a result against its source, and discards one that differs.
+    private func inspected(
+        _ receipt: Receipt, of found: FoundStore, _ target: FilePath
+    ) throws(RunError) -> InspectedResult {
+        do throws(RunError) {
+            return try inspection(of: found, in: target).run(receipt)
+        } catch {
+            guard case .badDelivery = error else { throw error }
+            try RunError.translating {
+                let outcome = StorePaths(attempt: target).outcome.lastComponent
+                for name in names(of: receipt) where name != outcome {
+                    try files.removeScratchTree(target.appending(name))
+                }
+            }
+            throw error
+        }
     }
 
     /// Looks through a shard, and discards one that is not what the job makes.

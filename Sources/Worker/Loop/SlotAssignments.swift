@@ -83,7 +83,7 @@ struct SlotAssignments {
             return .delivered(receipt)
         case .failed(let failure):
             running[notice.slot] = nil
-            let (code, text) = (failure.code, failure.text)
+            let (code, text) = (failure.cause, failure.text)
             return failure.slotEnded
                 ? .died(attempt: failure.attempt, code, text: text)
                 : .failed(attempt: failure.attempt, code, text: text)

@@ -173,7 +173,7 @@ package final class ProcessSlots: Slots {
                 slot,
                 .failed(
                     AttemptFailure(
-                        attempt: failure.attempt, code: failure.code, text: failure.text,
+                        attempt: failure.attempt, cause: failure.cause, text: failure.text,
                         slotEnded: false)))
         default: throw .nonsense("it reported a job that it does not have")
         }
@@ -194,7 +194,8 @@ package final class ProcessSlots: Slots {
                 SlotNotice(
                     slot: slot,
                     event: .failed(
-                        AttemptFailure(attempt: attempt, code: code, text: text, slotEnded: true))))
+                        AttemptFailure(attempt: attempt, cause: code, text: text, slotEnded: true)))
+            )
         case .unused, .down, .starting, .idle:
             notices.append(SlotNotice(slot: slot, event: .ended(text)))
         }

@@ -110,7 +110,7 @@ package final class SlotChild: Sendable {
             tell(
                 .failed(
                     AttemptFailure(
-                        attempt: attempt, code: .stopped, text: "stopped on request",
+                        attempt: attempt, cause: .stopped, text: "stopped on request",
                         slotEnded: true)))
             return SlotExitCode.ended
         case .end:
@@ -155,7 +155,7 @@ package final class SlotChild: Sendable {
                 return try SlotCodec.encode(
                     SlotReport.failed(
                         AttemptFailure(
-                            attempt: receipt.attempt, code: .bug, text: "\(error)",
+                            attempt: receipt.attempt, cause: .bug, text: "\(error)",
                             slotEnded: false)))
             }
         }
@@ -177,7 +177,7 @@ package final class SlotChild: Sendable {
             } catch {
                 report = .failed(
                     AttemptFailure(
-                        attempt: order.attempt.id, code: error.cause, text: error.text,
+                        attempt: order.attempt.id, cause: error.cause, text: error.text,
                         slotEnded: false))
             }
             state.withLock { state in

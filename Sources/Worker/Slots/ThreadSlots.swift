@@ -180,12 +180,12 @@ package final class ThreadSlots: Slots {
             let (code, text) = SlotExitDiagnosis.failure(
                 .code(SlotExitCode.ended), cause: cause, limits)
             return .failed(
-                AttemptFailure(attempt: end.attempt, code: code, text: text, slotEnded: true))
+                AttemptFailure(attempt: end.attempt, cause: code, text: text, slotEnded: true))
         case (nil, .success(let receipt)): return .delivered(receipt)
         case (nil, .failure(let failure)):
             return .failed(
                 AttemptFailure(
-                    attempt: end.attempt, code: failure.cause, text: failure.text,
+                    attempt: end.attempt, cause: failure.cause, text: failure.text,
                     slotEnded: false))
         }
     }

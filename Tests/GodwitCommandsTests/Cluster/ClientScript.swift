@@ -172,7 +172,7 @@ enum ClusterSamples {
     ) -> Note {
         .store(
             StoreKey(run: "r3", number: store), file: file,
-            .ended(.failed, Cause(code, text), isEarlier: isEarlier))
+            .ended(.failed, FailureReason(code, text), isEarlier: isEarlier))
     }
 
     static func run(

@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func aReasonThatSaysItWaitsIsNotToldTwice() {
-        let backOff = WaitingReason.backOff(seconds: 3, Cause(.locked, "x"))
+        let backOff = WaitingReason.backOff(seconds: 3, FailureReason(.locked, "x"))
         let waiting = ClusterSamples.run(waitingFor: backOff)
         #expect(
             ClusterPicture.line(of: waiting).hasSuffix(

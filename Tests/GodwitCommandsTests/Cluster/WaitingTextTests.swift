@@ -9,7 +9,7 @@ import Testing
     private static let shortage = Shortage(
         roots: NameList(["run"]), policies: NameList(["p", "q"]),
         present: NameList(["a", "b", "c", "d", "e", "f", "g", "h"]))
-    private static let cause = Cause(.inputOutput, "the disk is away")
+    private static let cause = FailureReason(.inputOutput, "the disk is away")
 
     @Test(
         arguments: [
@@ -136,8 +136,11 @@ import Testing
     @Test func whatChangesByItselfIsLeftOut() {
         let same: [(WaitingReason, WaitingReason)] = [
             (.unclaimed(jobs: 1, seconds: 30), .unclaimed(jobs: 2, seconds: 9)),
-            (.backOff(seconds: 3, Self.cause), .backOff(seconds: 2, Cause(.inputOutput, "b"))),
-            (.quarantined(Self.cause), .quarantined(Cause(.inputOutput, "b"))),
+            (
+                .backOff(seconds: 3, Self.cause),
+                .backOff(seconds: 2, FailureReason(.inputOutput, "b"))
+            ),
+            (.quarantined(Self.cause), .quarantined(FailureReason(.inputOutput, "b"))),
             (.paused(.space("1 byte is free")), .paused(.space("2 bytes are free"))),
             (.noRoom("1 byte is free"), .noRoom("2 bytes are free")),
             (
@@ -148,7 +151,7 @@ import Testing
         for (one, other) in same { #expect(one.lasting == other.lasting) }
         let different: [(WaitingReason, WaitingReason)] = [
             (.backOff(seconds: 3, Self.cause), .backOff(seconds: 3, nil)),
-            (.backOff(seconds: 3, Self.cause), .backOff(seconds: 3, Cause(.noSpace, "b"))),
+            (.backOff(seconds: 3, Self.cause), .backOff(seconds: 3, FailureReason(.noSpace, "b"))),
             (.paused(.stopped("a")), .paused(.stopped("b"))), (.jobLimit(1), .jobLimit(2)),
             (
                 .noReadyWorker(UnreadyWorkers(draining: 1)),

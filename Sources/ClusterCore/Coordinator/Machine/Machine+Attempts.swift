@@ -22,7 +22,8 @@ extension CoordinatorMachine {
                 == StoreKey(run: receipt.run, number: receipt.store)
         else {
             deny(receipt, .badReceipt, index)
-            return fail(id, Cause(.inputOutput, "its receipt is another job's"), from: index)
+            return fail(
+                id, FailureReason(.inputOutput, "its receipt is another job's"), from: index)
         }
         // Of a small store also the report that nothing was to be done is checked.
         let isChecked =
@@ -111,7 +112,8 @@ extension CoordinatorMachine {
             let worker = state.attempts[loser]?.worker
             state.record(
                 .attemptFailed(
-                    key, attempt: loser, Cause(.stopped, "another attempt was accepted first")))
+                    key, attempt: loser,
+                    FailureReason(.stopped, "another attempt was accepted first")))
             state.drop(loser)
             if let worker { state.send(.revoke(attempt: loser), to: worker) }
         }
@@ -157,7 +159,7 @@ extension CoordinatorMachine {
     mutating func expire(_ grant: Int) {
         for attempt in state.attempts.held(grant) {
             revoke(
-                attempt, Cause(.leaseExpired, "no progress before its lease ended"),
+                attempt, FailureReason(.leaseExpired, "no progress before its lease ended"),
                 tellsWorker: true)
         }
     }
@@ -166,11 +168,11 @@ extension CoordinatorMachine {
     ///
     /// The fence rises, unless another attempt of the job holds a lease: then this one alone is
     /// over.
-    mutating func revoke(_ id: String, _ cause: Cause, tellsWorker: Bool) {
+    mutating func revoke(_ id: String, _ reason: FailureReason, tellsWorker: Bool) {
         guard let attempt = state.attempts[id], let key = state.stores.key(attempt.job.store)
         else { return }
         let work = attempt.job.work
-        state.record(.attemptFailed(key, attempt: id, cause))
+        state.record(.attemptFailed(key, attempt: id, reason))
         state.drop(id)
         if let job = state.stores[attempt.job.store]?.jobs[work], job.live.isEmpty {
             state.stores[attempt.job.store]?.jobs[work]?.epoch += 1
@@ -180,7 +182,7 @@ extension CoordinatorMachine {
             state.send(.revoke(attempt: id), to: worker)
         }
         state.note(.store(key, .leaseExpired(noted(id, attempt))))
-        judge(attempt.job, cause, worker: attempt.worker)
+        judge(attempt.job, reason, worker: attempt.worker)
     }
 }
 
@@ -188,27 +190,27 @@ extension CoordinatorMachine {
 
 extension CoordinatorMachine {
     /// A worker reports a failure; of attempts that have ended it changes nothing.
-    mutating func fail(_ id: String, _ cause: Cause, from index: Int) {
+    mutating func fail(_ id: String, _ reason: FailureReason, from index: Int) {
         guard let attempt = state.attempts[id], let key = state.stores.key(attempt.job.store)
         else { return }
         if attempt.phase == .unclaimed { state.bind(id, to: index) }
         guard state.attempts[id]?.worker == index, state.attempts[id]?.phase == .leased
         else { return }
-        end(id, attempt, key, cause)
-        judge(attempt.job, cause, worker: index)
+        end(id, attempt, key, reason)
+        judge(attempt.job, reason, worker: index)
     }
 
     /// What a worker delivered was not what its receipt says, or could not be taken.
-    mutating func refuse(_ receipt: Receipt, _ reason: Cause) {
+    mutating func refuse(_ receipt: Receipt, _ reason: FailureReason) {
         guard let attempt = state.attempts[receipt.attempt],
             let key = state.stores.key(attempt.job.store)
         else { return }
         let name = attempt.worker.flatMap { state.roster[$0]?.name } ?? attempt.name
         // Anything else is of the store, or of this side.
         let text =
-            reason.code == .badDelivery
+            reason.cause == .badDelivery
             ? "what worker \(name) delivered was not taken: \(reason.text)" : reason.text
-        let cause = Cause(reason.code, text)
+        let cause = FailureReason(reason.cause, text)
         end(receipt.attempt, attempt, key, cause)
         if let worker = attempt.worker {
             state.send(.denied(attempt: receipt.attempt, reason: .badReceipt), to: worker)
@@ -218,10 +220,10 @@ extension CoordinatorMachine {
     }
 
     private mutating func end(
-        _ id: String, _ attempt: AttemptState, _ key: StoreKey, _ cause: Cause
+        _ id: String, _ attempt: AttemptState, _ key: StoreKey, _ reason: FailureReason
     ) {
-        state.record(.attemptFailed(key, attempt: id, cause))
-        state.note(.store(key, .attemptFailed(noted(id, attempt), cause)))
+        state.record(.attemptFailed(key, attempt: id, reason))
+        state.note(.store(key, .attemptFailed(noted(id, attempt), reason)))
         state.drop(id)
     }
 
@@ -233,18 +235,18 @@ extension CoordinatorMachine {
     }
 
     /// Counts a failure and does what its code asks for.
-    private mutating func judge(_ id: JobID, _ cause: Cause, worker: Int?) {
+    private mutating func judge(_ id: JobID, _ reason: FailureReason, worker: Int?) {
         guard var job = state.stores[id.store]?.jobs[id.work],
             let run = state.stores[id.store]?.run
         else { return }
         let name = worker.flatMap { state.roster[$0]?.name }
-        let verdict = policy.count(cause, on: name, &job)
+        let verdict = policy.count(reason, on: name, &job)
         state.stores[id.store]?.jobs[id.work] = job
-        switch cause.code.decision {
-        case .quarantineWorker: if let worker { state.quarantine(worker, cause.text) }
-        case .pause: hold(run, .space(cause.text))
-        case .stopRun: hold(run, .stopped(cause.text))
-        case .planAgain: return replan(id.store, cause)
+        switch reason.decision {
+        case .quarantineWorker: if let worker { state.quarantine(worker, reason.text) }
+        case .pause: hold(run, .space(reason.text))
+        case .stopRun: hold(run, .stopped(reason.text))
+        case .planAgain: return replan(id.store, reason)
         case .retry, .quarantineChunk, .nothing: break
         }
         guard job.live.isEmpty else {
@@ -258,20 +260,20 @@ extension CoordinatorMachine {
         case .again:
             state.move(job: id, to: .ready)
             putBack(id, avoiding: job.failedOn)
-        case .later(let tries): rest(id, tries: tries, after: cause)
-        case .quarantine: quarantine(id, job.cause ?? cause)
+        case .later(let tries): rest(id, tries: tries, after: reason)
+        case .quarantine: quarantine(id, job.cause ?? reason)
         }
     }
 
     private func isChecking(_ id: String) -> Bool { state.attempts[id]?.phase == .checking }
 
-    private mutating func rest(_ id: JobID, tries: Int, after cause: Cause) {
+    private mutating func rest(_ id: JobID, tries: Int, after reason: FailureReason) {
         guard let key = state.stores.key(id.store) else { return }
         let wait = state.jitter.wait(
             state.settings.backoff, tries: tries, for: "\(key) \(id.work.name)")
         state.move(job: id, to: .resting)
         state.stores[id.store]?.jobs[id.work]?.restsUntil = state.now.adding(wait)
-        state.stores[id.store]?.jobs[id.work]?.restsAfter = cause
+        state.stores[id.store]?.jobs[id.work]?.restsAfter = reason
         state.set(.rest(id), after: wait)
         state.refresh(id.store)
     }
@@ -296,16 +298,16 @@ extension CoordinatorMachine {
         state.refresh(id.store)
     }
 
-    private mutating func quarantine(_ id: JobID, _ cause: Cause) {
+    private mutating func quarantine(_ id: JobID, _ reason: FailureReason) {
         guard let key = state.stores.key(id.store) else { return }
         state.move(job: id, to: .quarantined)
         state.stores[id.store]?.withStage(of: id.work) { $0.quarantined += 1 }
-        state.stores[id.store]?.jobs[id.work]?.cause = cause
+        state.stores[id.store]?.jobs[id.work]?.cause = reason
         if state.stores[id.store]?.end == nil {
-            state.stores[id.store]?.end = StoreEnd(state: .failed, cause: cause)
+            state.stores[id.store]?.end = StoreEnd(state: .failed, cause: reason)
         }
-        state.record(.jobQuarantined(key, id.work, cause))
-        state.note(.store(key, .quarantined(id.work, cause)))
+        state.record(.jobQuarantined(key, id.work, reason))
+        state.note(.store(key, .quarantined(id.work, reason)))
         advance(id.store)
     }
 }

@@ -26,9 +26,9 @@ extension CoordinatorMachine {
         case .progress(let attempt, let rows, let bytes): state.renew(attempt, rows, bytes, index)
         case .done(let receipt): deliver(receipt, from: index)
         case .failed(let failure):
-            fail(failure.attempt, Cause(failure.code, failure.text), from: index)
+            fail(failure.attempt, FailureReason(failure.cause, failure.text), from: index)
         case .returned(let attempt):
-            fail(attempt, Cause(.returned, "given back unfinished"), from: index)
+            fail(attempt, FailureReason(.returned, "given back unfinished"), from: index)
         case .heartbeat(let scratchFree, _): state.setScratch(index, scratchFree)
         case .bye(let reason): leave(index, reason)
         }
@@ -100,7 +100,7 @@ extension CoordinatorMachine {
             for attempt in state.attempts.held(grant) {
                 if !names.contains(attempt) {
                     revoke(
-                        attempt, Cause(.leaseExpired, "the worker came back without it"),
+                        attempt, FailureReason(.leaseExpired, "the worker came back without it"),
                         tellsWorker: false)
                 }
             }
@@ -108,13 +108,13 @@ extension CoordinatorMachine {
     }
 
     private mutating func leave(_ index: Int, _ reason: String) {
-        releaseAll(index, Cause(.returned, "the worker left: \(reason)"))
+        releaseAll(index, FailureReason(.returned, "the worker left: \(reason)"))
         state.remove(index, reason)
     }
 
-    private mutating func releaseAll(_ index: Int, _ cause: Cause) {
+    private mutating func releaseAll(_ index: Int, _ reason: FailureReason) {
         for grant in (state.roster[index]?.grants ?? []).sorted() {
-            for attempt in state.attempts.held(grant) { fail(attempt, cause, from: index) }
+            for attempt in state.attempts.held(grant) { fail(attempt, reason, from: index) }
         }
     }
 
@@ -124,7 +124,7 @@ extension CoordinatorMachine {
         for grant in (state.roster[index]?.grants ?? []).sorted() {
             for attempt in state.attempts.held(grant) {
                 revoke(
-                    attempt, Cause(.leaseExpired, "the worker's process ended"),
+                    attempt, FailureReason(.leaseExpired, "the worker's process ended"),
                     tellsWorker: false)
             }
         }

@@ -43,7 +43,7 @@ extension CoordinatorMachine {
         guard let store = state.stores[index], store.phase == .preparing else { return }
         if let fault = StoreProgress.fault(in: plan) {
             return finish(
-                index, StoreEnd(state: .failed, cause: Cause(.bug, fault)))
+                index, StoreEnd(state: .failed, cause: FailureReason(.bug, fault)))
         }
         switch resumption {
         case .kept: break
@@ -158,7 +158,7 @@ extension CoordinatorMachine {
     }
 
     /// Plans a store again: nothing that was made of it counts any more.
-    mutating func replan(_ index: Int, _ cause: Cause) {
+    mutating func replan(_ index: Int, _ reason: FailureReason) {
         guard let store = state.stores[index], store.phase != .ending, store.phase != .replanning
         else { return }
         // Only a swap outlives its run, and one that found another store has changed nothing.
@@ -166,12 +166,12 @@ extension CoordinatorMachine {
             return finish(index, StoreEnd(state: .cancelled, cause: nil))
         }
         state.cancelAttempts(index)
-        state.record(.progressReset(store.key, reason: cause.text))
+        state.record(.progressReset(store.key, reason: reason.text))
         // First: also a store that is given up must not call an attempt accepted any more.
         state.stores[index]?.jobs = [:]
         state.stores[index]?.known = []
         if store.generation + 1 >= state.settings.quarantine.plans {
-            return finish(index, StoreEnd(state: .failed, cause: cause))
+            return finish(index, StoreEnd(state: .failed, cause: reason))
         }
         state.stores[index]?.history = store.nextHistory
         state.stores[index]?.generation += 1
@@ -252,10 +252,10 @@ extension CoordinatorMachine {
         case .waiting, .preparing, .copying, .linking, .indexing, .validating, .swapping, .ended:
             guard task.generation == generation else { return }
             if case .failed(let code, let text) = outcome {
-                return failed(task, Cause(code, text))
+                return failed(task, FailureReason(code, text))
             }
             if case .interrupted(let code, let text) = outcome {
-                return interrupted(task, Cause(code, text))
+                return interrupted(task, FailureReason(code, text))
             }
             state.stores[task.store]?.taskTries = 0
             if let run = state.stores[task.store]?.run {
@@ -277,7 +277,7 @@ extension CoordinatorMachine {
             {
                 accept(receipt)
             } else {
-                refuse(old, Cause(.bug, "another receipt was admitted"))
+                refuse(old, FailureReason(.bug, "another receipt was admitted"))
             }
         case (.step, .stepped):
             state.stores[index]?.finishStep()
@@ -289,12 +289,12 @@ extension CoordinatorMachine {
         case (.validate, .validated): state.validated(index)
         case (.validate, .different(let text)):
             if let key = state.stores.key(index) { state.record(.progressReset(key, reason: text)) }
-            finish(index, StoreEnd(state: .failed, cause: Cause(.validationFailed, text)))
+            finish(index, StoreEnd(state: .failed, cause: FailureReason(.validationFailed, text)))
         case (.keep, .kept): endKeeping(index)
         case (.swap, .swapped): finish(index, StoreEnd(state: .done, cause: nil))
         default:
             state.note(.unexpected("task \(task.kind) ended with \(outcome)"))
-            failed(task, Cause(.bug, "a task ended with another one's outcome"))
+            failed(task, FailureReason(.bug, "a task ended with another one's outcome"))
         }
     }
 
@@ -309,50 +309,50 @@ extension CoordinatorMachine {
         state.beginSwap(index)
     }
 
-    private mutating func failed(_ task: PendingTask, _ cause: Cause) {
+    private mutating func failed(_ task: PendingTask, _ reason: FailureReason) {
         guard let store = state.stores[task.store] else { return }
         if case .admit(let receipt) = task.kind {
-            return refuse(receipt, cause)
+            return refuse(receipt, reason)
         }
-        switch cause.code.decision {
+        switch reason.decision {
         case .retry, .quarantineWorker, .nothing:
-            guard state.tryAgain(task, cause) else {
+            guard state.tryAgain(task, reason) else {
                 // A result that waited for its swap waits on: the swap can be asked for again.
                 if task.kind == .swap, store.isSwapRequested, store.generation == 0 {
-                    let end = StoreEnd(state: .validated, cause: cause)
+                    let end = StoreEnd(state: .validated, cause: reason)
                     return finish(task.store, end, isKnown: true)
                 }
-                return finish(task.store, StoreEnd(state: .failed, cause: cause))
+                return finish(task.store, StoreEnd(state: .failed, cause: reason))
             }
-        case .pause: wait(task, .space(cause.text))
-        case .planAgain: replan(task.store, cause)
-        case .quarantineChunk: finish(task.store, StoreEnd(state: .failed, cause: cause))
+        case .pause: wait(task, .space(reason.text))
+        case .planAgain: replan(task.store, reason)
+        case .quarantineChunk: finish(task.store, StoreEnd(state: .failed, cause: reason))
         case .stopRun:
-            finish(task.store, StoreEnd(state: .failed, cause: cause))
-            hold(store.run, .stopped(cause.text))
+            finish(task.store, StoreEnd(state: .failed, cause: reason))
+            hold(store.run, .stopped(reason.text))
         }
     }
 
     /// Keeps a swap that stands between two names.
     ///
     /// What stopped it has to be repaired; then a request or the next start resumes it.
-    private mutating func interrupted(_ task: PendingTask, _ cause: Cause) {
+    private mutating func interrupted(_ task: PendingTask, _ reason: FailureReason) {
         guard state.stores[task.store] != nil else { return }
-        switch cause.code.decision {
+        switch reason.decision {
         case .pause:
             state.stores[task.store]?.taskTries = 0
-            wait(task, .space(cause.text))
+            wait(task, .space(reason.text))
         case .retry, .quarantineWorker, .nothing:
-            if state.tryAgain(task, cause) { return }
+            if state.tryAgain(task, reason) { return }
             guard isAlone(task.store) else {
-                return state.rest(task, tries: state.settings.quarantine.tasks, after: cause)
+                return state.rest(task, tries: state.settings.quarantine.tasks, after: reason)
             }
             state.stores[task.store]?.taskTries = 0
-            wait(task, .stopped(cause.text))
+            wait(task, .stopped(reason.text))
         case .planAgain, .quarantineChunk, .stopRun:
             // The same once more proves nothing, such as a sync after one that failed, and the
             // store can neither be planned again nor fail: people have to look.
-            stop(task, cause.text)
+            stop(task, reason.text)
         }
     }
 

@@ -170,7 +170,7 @@ extension MachineState {
             record(
                 .attemptFailed(
                     key, attempt: attempt,
-                    Cause(.leaseExpired, "the coordinator and its workers ended")))
+                    FailureReason(.leaseExpired, "the coordinator and its workers ended")))
         }
         record(.epochRaised(key, work, to: epoch + 1))
     }
@@ -261,19 +261,19 @@ extension MachineState {
     }
 
     /// Lets a task rest before its next try; false where it was tried often enough.
-    mutating func tryAgain(_ task: PendingTask, _ cause: Cause) -> Bool {
+    mutating func tryAgain(_ task: PendingTask, _ reason: FailureReason) -> Bool {
         guard let store = stores[task.store] else { return false }
         stores[task.store]?.taskTries += 1
         guard store.taskTries + 1 < settings.quarantine.tasks else { return false }
-        rest(task, tries: store.taskTries + 1, after: cause)
+        rest(task, tries: store.taskTries + 1, after: reason)
         return true
     }
 
     /// Lets a task rest for as long as so many tries ask for.
-    mutating func rest(_ task: PendingTask, tries: Int, after cause: Cause?) {
+    mutating func rest(_ task: PendingTask, tries: Int, after reason: FailureReason?) {
         guard let key = stores.key(task.store) else { return }
         let number = newIndex()
-        tasks.rest(task, number, after: cause)
+        tasks.rest(task, number, after: reason)
         set(.task(number), after: jitter.wait(settings.backoff, tries: tries, for: "\(key)"))
     }
 

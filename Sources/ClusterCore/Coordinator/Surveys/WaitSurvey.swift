@@ -150,7 +150,7 @@ private struct FoundWaits {
     /// The runs that are looked at.
     var open: Set<Int> = []
     /// The next try of a task, by store.
-    var resting: [Int: (until: Instant, cause: Cause?)] = [:]
+    var resting: [Int: (until: Instant, cause: FailureReason?)] = [:]
     var unclaimed: [Int: [JobState]] = [:]
     private var workers: [Int: WaitingReason?] = [:]
 
@@ -253,8 +253,8 @@ extension WaitSurvey {
             ?? wanted.engine.map { .noWorkerWithEngine($0) }
     }
 
-    private func backOff(_ until: Instant, _ cause: Cause?) -> WaitingReason {
-        .backOff(seconds: machine.seconds(until: until), cause)
+    private func backOff(_ until: Instant, _ reason: FailureReason?) -> WaitingReason {
+        .backOff(seconds: machine.seconds(until: until), reason)
     }
 
     private func unclaimedReason(_ jobs: [JobState]) -> WaitingReason {
