@@ -109,7 +109,7 @@ package struct FailurePolicy: Hashable, Sendable {
     /// Counts a failure and decides.
     ///
     /// - Parameters:
-    ///   - cause: of the attempt's failure.
+    ///   - reason: of the attempt's failure.
     ///   - worker: its name; nil where it is not known.
     ///   - job: whose counts rise.
     /// - Returns: what becomes of the job once no other attempt of it runs.

@@ -87,6 +87,7 @@ import Testing
             var flipped = whole
             flipped[whole.count / 2] ^= 1
             for bytes in [flipped, Array(whole.dropLast()), []] {
+                try lab.files.makeFolders(file.parent)
                 try lab.files.publish(bytes, to: file)
                 let error = #expect(throws: RunError.self) {
                     _ = try delivered.deliveries.admit(delivered.receipt)

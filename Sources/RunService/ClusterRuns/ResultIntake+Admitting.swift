@@ -147,11 +147,15 @@ extension ResultIntake {
         do {
             if try FileStatus.ifPresentLink(folder) != nil {
                 let allowed = Set(names(of: receipt))
-                for name in try files.plainNames(in: folder) {
+                let there = try files.plainNames(in: folder)
+                for name in there {
                     guard allowed.contains(name) || Self.isExpected(name, receipt.work) else {
                         throw RunError.badDelivery(
                             "its folder holds \(PrintableText.line(name.description))")
                     }
+                }
+                if receipt.work == .whole {
+                    try takeFolder(folder, there, allowed, to: target)
                 }
             }
             if shared.limits.isDurable {
@@ -193,6 +197,18 @@ extension ResultIntake {
         } catch {
             throw .engine(.internalError("\(error)"))
         }
+    }
+
+    /// Renames the folder of an attempt where no other user made it and it holds nothing but what
+    /// was delivered: that costs less than another folder. Its files are taken where they are then.
+    private func takeFolder(
+        _ folder: FilePath, _ there: [FilePath], _ allowed: Set<FilePath>, to target: FilePath
+    ) throws(DurableFileError) {
+        let status = try FileStatus(ofLink: folder)
+        guard Set(there) == allowed, status.isOurOwn, status.permissions & 0o077 == 0,
+            try FileStatus.ifPresentLink(target) == nil
+        else { return }
+        try files.rename(folder, to: target, existing: .refuse)
     }
 
     /// Whether a file is the one that a receipt names, by its hash or by its length.
