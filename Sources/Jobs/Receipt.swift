@@ -3,7 +3,7 @@ package struct DeliveredFile: Hashable, Sendable, Codable {
     package let file: FileReference
     /// Its length in bytes.
     package let bytes: Int64
-    /// SHA-256 of its content, in hexadecimal; or `ownDigest`.
+    /// SHA-256 of its content, in hexadecimal; or `ownDigest`, or `unreadDigest`.
     package let digest: String
 
     package init(file: FileReference, bytes: Int64, digest: String) {
@@ -17,6 +17,11 @@ package struct DeliveredFile: Hashable, Sendable, Codable {
     /// Such a file does not travel: the process knows the file itself, and inspects it once it was
     /// restarted. A file of a worker is never accepted with it.
     package static let ownDigest = "own"
+
+    /// Stands for the digest of a result that the coordinator validates whole.
+    ///
+    /// It is accepted for no other file.
+    package static let unreadDigest = "unread"
 }
 
 /// A sum mod 2¹²⁸ over hashes of cells or links, with the number of terms.

@@ -46,6 +46,7 @@ final class IndexSorter {
     }
 
     private let order: IndexKeyOrder
+    private let columns: [Int?]
     private let bytes: GrowingBytes
     private let budget: Int
     private var entries: [Entry] = []
@@ -56,13 +57,16 @@ final class IndexSorter {
 
     /// - Parameters:
     ///   - order: of the entries.
+    ///   - columns: the indexed columns by their places in the table; nil for the rowid.
     ///   - budget: bytes of memory that entries take; twice as much beside them.
     ///   - scratch: a name that the scratch file has for a moment.
     ///   - files: makes it.
     init(
-        _ order: IndexKeyOrder, budget: Int, scratch: FilePath, _ files: DurableFileSystem
+        _ order: IndexKeyOrder, _ columns: [Int?], budget: Int, scratch: FilePath,
+        _ files: DurableFileSystem
     ) {
         self.order = order
+        self.columns = columns
         self.budget = budget
         self.scratch = scratch
         self.files = files
@@ -71,11 +75,9 @@ final class IndexSorter {
 
     /// Adds the entry of a row.
     ///
-    /// - Parameters:
-    ///   - row: of the table.
-    ///   - columns: the indexed columns by their places in the table; nil for the rowid.
+    /// - Parameter row: of the table.
     /// - Throws: `EngineError` where a scratch file cannot be written.
-    func add(_ row: TableRecords.Row, _ columns: [Int?]) throws(EngineError) {
+    func add(_ row: TableRecords.Row) throws(EngineError) {
         let own = RecordBytes.type(of: row.rowid)
         let ownSize = RecordBytes.size(ofType: own) ?? 0
         var header = RecordBytes.varintSize(own)

@@ -141,11 +141,11 @@ package struct PageIndexes {
     ) throws(EngineError) {
         let columns = target.columns.compactMap { $0 }.max().map { $0 + 1 } ?? 0
         let sorter = IndexSorter(
-            IndexKeyOrder(descending: target.layout.columns.map(\.isDescending)),
+            IndexKeyOrder(descending: target.layout.columns.map(\.isDescending)), target.columns,
             budget: Self.budget, scratch: scratch, files)
         try TableRecords(pages.image, root: table, columns: columns).forEach {
             row throws(EngineError) in
-            try sorter.add(row, target.columns)
+            try sorter.add(row)
             return true
         }
         let isFilled = try IndexTreeWriter(pages, root: target.root).fill(

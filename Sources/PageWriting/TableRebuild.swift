@@ -69,7 +69,9 @@ package final class TableRebuild {
 
     private let pages: PageAppender
     private let table: TableTreeWriter
-    private let indexes: [(index: Index, sorter: IndexSorter)]
+    private let indexes: [Index]
+    /// One for each index.
+    private let sorters: ContiguousArray<IndexSorter>
 
     /// - Parameters:
     ///   - pages: of the database that is made.
@@ -85,13 +87,13 @@ package final class TableRebuild {
     ) throws(EngineError) {
         self.pages = pages
         table = try TableTreeWriter(pages, root: root)
-        self.indexes = indexes.map { index in
-            let order = IndexKeyOrder(descending: index.descending)
-            return (
-                index,
-                IndexSorter(order, budget: budget / indexes.count, scratch: scratch, files)
-            )
-        }
+        self.indexes = indexes
+        sorters = ContiguousArray(
+            indexes.map { index in
+                IndexSorter(
+                    IndexKeyOrder(descending: index.descending), index.columns,
+                    budget: budget / indexes.count, scratch: scratch, files)
+            })
     }
 
     /// Copies rows.
@@ -184,11 +186,11 @@ package final class TableRebuild {
         guard rowid >= 0, rowid < 1 << 56, record.size < 1 << 30,
             try table.append(record, rowid: rowid)
         else { return false }
-        guard !indexes.isEmpty else { return true }
+        guard !sorters.isEmpty else { return true }
         let row = TableRecords.Row(
             rowid: rowid, types: UnsafePointer(record.types),
             values: UnsafePointer(record.values))
-        for (index, sorter) in indexes { try sorter.add(row, index.columns) }
+        for place in sorters.indices { try sorters[place].add(row) }
         return true
     }
 
@@ -198,7 +200,7 @@ package final class TableRebuild {
     /// - Throws: `EngineError` where files cannot be written.
     package func finish() throws(EngineError) -> Bool {
         try table.finish()
-        for (index, sorter) in indexes {
+        for (index, sorter) in zip(indexes, sorters) {
             let tree = try IndexTreeWriter(pages, root: index.root)
             guard
                 try tree.fill(

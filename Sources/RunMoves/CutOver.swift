@@ -37,7 +37,7 @@ package struct CutOver: Sendable {
         /// Whether its worker alone validated the result.
         var isTrusted = false
         /// The JSON of way and result; nil where an earlier process recorded them.
-        var texts: (way: String, result: String)?
+        var texts: MoveTexts?
     }
 
     /// Makes results durable and writes down how they will move.
@@ -56,19 +56,18 @@ package struct CutOver: Sendable {
         for store in stores {
             do throws(RunError) {
                 let way = try way(of: store)
-                let texts = (
-                    way: try RecordedText.text(of: way),
-                    result: try RecordedText.text(of: store.result)
-                )
+                let texts = try MoveTexts(way, store.result)
                 records.append(
                     entry(
                         store.found,
                         CutOverRecord.text(
-                            way: texts.way, result: texts.result, isTrusted: store.isTrusted)))
+                            way: texts.way, result: try texts.result(store.result),
+                            isTrusted: store.isTrusted)))
                 if keeps {
                     records.append(
                         StoreRecord.record(
-                            result: texts.result, run: run, store: store.found.number))
+                            result: try texts.result(store.result), run: run,
+                            store: store.found.number))
                 }
                 moves.append(
                     (
@@ -327,20 +326,18 @@ package struct CutOver: Sendable {
                 run: run, store: recorded.found.number, $0.key.stage,
                 milliseconds: Int64(($0.value * 1000).rounded()))
         }
-        let known = result == recorded.result ? recorded.texts : nil
-        let texts: (way: String, result: String)
-        if let known {
+        let texts: MoveTexts
+        if let known = recorded.texts {
             texts = known
         } else {
-            texts = (
-                try RecordedText.text(of: recorded.way), try RecordedText.text(of: result)
-            )
+            texts = try MoveTexts(recorded.way, result)
         }
         return stages + [
             entry(
                 recorded.found,
                 CutOverRecord.text(way: texts.way, result: nil, isTrusted: false), isDone: true),
-            StoreRecord.record(result: texts.result, run: run, store: recorded.found.number),
+            StoreRecord.record(
+                result: try texts.result(result), run: run, store: recorded.found.number),
         ]
     }
 

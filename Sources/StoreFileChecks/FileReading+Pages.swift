@@ -17,8 +17,8 @@ extension FileReading {
     ) throws(StoreError) -> TableCursor? {
         guard let file = try pages(), let tree = try rowTree(table) else { return nil }
         let schema = try schema()
-        let names = tree.columns.map(\.name)
-        let places = NamePlaces(names)
+        let places = columnPlaces(table, tree.columns)
+        let names = places.names
         let key = schema.rowidColumns[table]
         let place = { (name: String) -> Int? in
             guard let found = places[name] else {
@@ -45,7 +45,7 @@ extension FileReading {
         guard let file = try pages(), let tree = try rowTree(index.table),
             let root = try onlyObject(.index, index.name)?.rootPage, root > 0
         else { return nil }
-        let places = NamePlaces(tree.columns.map(\.name))
+        let places = columnPlaces(index.table, tree.columns)
         var reals: Set<Int> = []
         for (place, column) in index.columns.enumerated() {
             guard let known = places[column.name] else { return nil }
@@ -55,6 +55,14 @@ extension FileReading {
         let shape = RecordShape(
             fields: fields, keyField: nil, reals: reals, values: Array(0..<fields))
         return IndexCursor(file, rootPage: root, shape: shape)
+    }
+
+    /// The places of a table's columns, by name.
+    private func columnPlaces(_ table: String, _ columns: [StoreSchema.Column]) -> NamePlaces {
+        if let known = knownColumns[table] { return known }
+        let places = NamePlaces(columns.map(\.name))
+        knownColumns[table] = places
+        return places
     }
 
     /// The columns and the root page of a table whose records hold its columns as they are
@@ -84,7 +92,7 @@ extension FileReading {
 
 /// Names with their places, found byte by byte.
 struct NamePlaces {
-    private let names: [String]
+    let names: [String]
     /// −1 where several names are the same to Swift.
     private let places: [String: Int]
 

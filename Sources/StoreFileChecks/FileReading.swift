@@ -23,6 +23,7 @@ package final class FileReading {
     private var knownFindings: PageFindings?
     private var knownPlaces: NamePlaces?
     var knownRows: [String: RowNumbers] = [:]
+    var knownColumns: [String: NamePlaces] = [:]
 
     init(
         _ path: FilePath, layout: StoreLayout, stores: StoreCache, schemas: SchemaCache,
@@ -48,14 +49,15 @@ package final class FileReading {
 
     /// The pages of the file; nil where its texts are not UTF-8.
     func pages() throws(StoreError) -> PageFile? {
-        let file: PageFile
-        if let knownPages {
-            file = knownPages
-        } else {
-            file = try PageFile(path)
-            knownPages = file
-        }
+        let file = try pageFile()
         return file.hasPlainTexts ? file : nil
+    }
+
+    private func pageFile() throws(StoreError) -> PageFile {
+        if let knownPages { return knownPages }
+        let file = try PageFile(path)
+        knownPages = file
+        return file
     }
 
     /// The places of objects in the schema, by name.
@@ -142,7 +144,7 @@ package final class FileReading {
     private func readPageFindings() throws(StoreError) -> PageFindings {
         let schema = try schema()
         let facts = try facts().stored
-        let walk = try PageWalk(path, DurableFileSystem())
+        let walk = PageWalk(try pageFile())
         if try walk.isSound(schema, facts) { return PageFindings(pages: [], records: []) }
         let lines = try connection().checkPages()
         guard lines == ["ok"] else { return PageFindings(pages: lines, records: []) }

@@ -16,8 +16,13 @@ package final class PageFile: Sendable {
     /// Whole pages of the file.
     package let pageCount: Int64
     private let file: OpenFile
+    /// The pages of a small file, read once; nobody writes there afterwards.
+    nonisolated(unsafe) private let held: PageBytes?
 
-    /// Opens a file.
+    /// The largest file that is held in memory, in bytes.
+    private static let heldLimit: Int64 = 4 << 20
+
+    /// Opens a file, and reads one of at most 4 MiB.
     ///
     /// - Parameters:
     ///   - path: a database whose content is all in its main file.
@@ -45,6 +50,29 @@ package final class PageFile: Sendable {
         // SQLite refuses less (file format §1.3.4).
         usable = max(480, header.pageSize - header.reservedBytes)
         pageCount = size / Int64(header.pageSize)
+        held = try Self.hold(file, pageCount * Int64(header.pageSize), path)
+    }
+
+    /// Reads all pages of a small file.
+    private static func hold(
+        _ file: borrowing OpenFile, _ size: Int64, _ path: FilePath
+    ) throws(StoreError) -> PageBytes? {
+        guard size <= heldLimit else { return nil }
+        let bytes = PageBytes(Int(size))
+        let buffer = UnsafeMutableRawBufferPointer(start: bytes.start, count: Int(size))
+        do throws(DurableFileError) {
+            // A file that became shorter is read page by page, up to where it ends.
+            return try file.read(into: buffer, at: 0) == buffer.count ? bytes : nil
+        } catch {
+            throw .inputOutput(path: path.description, reason: "\(error)")
+        }
+    }
+
+    /// The bytes of a page that is held in memory.
+    @inline(__always)
+    func heldPage(_ number: Int64) -> UnsafePointer<UInt8>? {
+        guard let held, number > 0, number <= pageCount else { return nil }
+        return UnsafePointer(held.start + Int(number - 1) * pageSize)
     }
 
     private static func reading<Result: ~Copyable>(
@@ -102,6 +130,7 @@ final class PageWindow {
     ///
     /// - Throws: `StoreError` for a page that the file has not, and `cancelled`.
     func page(_ number: Int64) throws(StoreError) -> UnsafePointer<UInt8> {
+        if let held = file.heldPage(number) { return held }
         if !pages.contains(number) { try readPages(around: number) }
         last = number
         let place = Int(number - pages.lowerBound) * file.pageSize
@@ -146,7 +175,7 @@ final class PageBytes {
     init(_ count: Int) {
         self.count = count
         start = .allocate(capacity: count + PageWindow.padding)
-        start.initialize(repeating: 0, count: count + PageWindow.padding)
+        (start + count).initialize(repeating: 0, count: PageWindow.padding)
     }
 
     deinit { start.deallocate() }

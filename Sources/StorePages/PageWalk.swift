@@ -51,7 +51,12 @@ package struct PageWalk {
     ///   - files: opens it.
     /// - Throws: `StoreError` where it cannot be read or is no database.
     package init(_ path: FilePath, _ files: DurableFileSystem) throws(StoreError) {
-        file = try PageFile(path, files)
+        self.init(try PageFile(path, files))
+    }
+
+    /// - Parameter file: a database whose content is all in its main file.
+    package init(_ file: PageFile) {
+        self.file = file
         window = PageWindow(file)
         overflow = PageWindow(file)
     }

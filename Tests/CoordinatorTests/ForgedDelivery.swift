@@ -72,6 +72,7 @@ struct ForgedDelivery {
     var result: FilePath { folder.appending("store.sqlite") }
     /// The store on the way.
     var step: FilePath { folder.appending("store.sqlite_step-1") }
+    /// Where a report would be.
     var report: FilePath { folder.appending("outcome.json") }
     var external: FilePath {
         folder.appending("store.sqlite_SUPPORT").appending("_EXTERNAL_DATA")
@@ -108,7 +109,9 @@ struct ForgedDelivery {
     /// Lets the receipt say what the files are now.
     mutating func relabel() throws {
         var told: [DeliveredFile] = []
-        for (file, path) in zip(receipt.files, [result, report, step]) {
+        for file in receipt.files {
+            let name = try #require(FilePath(escaped: file.file.path)).lastComponent
+            let path = folder.appending(name)
             let content = try ContentDigest.hexadecimal(of: path, files: lab.files)
             told.append(
                 DeliveredFile(file: file.file, bytes: content.bytes, digest: content.digest))

@@ -216,8 +216,7 @@ extension Lie {
         of forged: inout ForgedDelivery, _ outside: FilePath, _ generator: inout SeededGenerator
     ) throws {
         let files = forged.lab.files
-        let victim = [forged.result, forged.report].randomElement(using: &generator)
-        let path = try #require(victim)
+        let path = forged.result
         switch self {
         case .linkForFile:
             let honest = forged.lab.folder.appending("moved")
@@ -233,7 +232,7 @@ extension Lie {
             try files.remove(path)
             try files.makeFolder(path)
         case .secondFile:
-            let names = ["second.sqlite", "store.sqlite-old", ".hidden", "work", "OUTCOME.JSON"]
+            let names = ["second.sqlite", "store.sqlite-old", ".hidden", "work", "outcome.json"]
             let name = names.randomElement(using: &generator) ?? ""
             try files.publish([1], to: forged.folder.appending(FilePath(name)))
         default: throw Missing(description: "a kind of file")
@@ -247,7 +246,7 @@ extension Lie {
     private func changeReceipt(
         of forged: inout ForgedDelivery, _ generator: inout SeededGenerator
     ) {
-        let place = Int.random(in: 0...1, using: &generator)
+        let place = 0
         let told = forged.receipt.files[place]
         switch self {
         case .wrongDigest:
@@ -299,19 +298,23 @@ extension Lie {
     private func changeReport(
         of forged: inout ForgedDelivery, _ generator: inout SeededGenerator
     ) throws {
-        let files = forged.lab.files
-        let bytes = try files.contents(of: forged.report, limit: 1 << 24)
-        let text = String(decoding: bytes, as: UTF8.self)
-        let changes: [(String, String)] = [
-            ("{", ""), ("{", "{\"result\":{},"), ("{", "{\"result\":7,"),
-            ("\"fingerprint\":", "\"fingerprints\":"), ("\"hasSnapshot\":", "\"snapshot\":"),
-            ("\"hasSnapshot\":", "\"hasSnapshot\":7,\"x\":"),
-            ("\"seconds\":", "\"seconds\":3,\"x\":"), ("}", ""),
-        ].filter { text.contains($0.0) }
-        let change = try #require(changes.randomElement(using: &generator))
-        let changed = text.replacingOccurrences(of: change.0, with: change.1)
-        try forged.write(Array(changed.utf8), to: forged.report)
-        try forged.relabel()
+        if Bool.random(using: &generator) {
+            let names = ["microseconds.sleep", "microseconds.", "rows", "\u{1}", "unchanged"]
+            forged.change(counts: [names.randomElement(using: &generator) ?? "": 1])
+            return
+        }
+        // A report where none is wanted.
+        let texts = ["", "{", "{}", "[]", "{\"result\":7}", "{\"seconds\":{}}", "null"]
+        let bytes = Array((texts.randomElement(using: &generator) ?? "").utf8)
+        try forged.write(bytes, to: forged.report)
+        let told = forged.receipt.files[0]
+        let report = DeliveredFile(
+            file: FileReference(
+                root: told.file.root,
+                path: told.file.path.replacingOccurrences(
+                    of: "store.sqlite", with: "outcome.json")),
+            bytes: Int64(bytes.count), digest: ContentDigest.hexadecimal(of: bytes))
+        forged.change(files: [told, report])
     }
 }
 

@@ -104,12 +104,12 @@ import Testing
         for (index, root) in zip(indexes, roots) {
             let order = IndexKeyOrder(descending: index.descending)
             let sorter = IndexSorter(
-                order, budget: budget, scratch: path.adding(suffix: "-run"), files)
+                order, index.columns.map { Optional($0 + 1) }, budget: budget,
+                scratch: path.adding(suffix: "-run"), files)
             let columns = (index.columns.max() ?? 0) + 2
-            let places = index.columns.map { Optional($0 + 1) }
             try TableRecords(pages.image, root: table, columns: columns).forEach {
                 row throws(EngineError) in
-                try sorter.add(row, places)
+                try sorter.add(row)
                 return true
             }
             let isFilled = try IndexTreeWriter(pages, root: root).fill(
@@ -217,11 +217,11 @@ import Testing
             for budget in [1 << 20, 100] {
                 let image = try PageImage(FilePath(url.path), DurableFileSystem())
                 let sorter = IndexSorter(
-                    IndexKeyOrder(descending: [true, false]), budget: budget,
+                    IndexKeyOrder(descending: [true, false]), [1, 2], budget: budget,
                     scratch: FilePath(url.path + "-run"), DurableFileSystem())
                 try TableRecords(image, root: root, columns: 3).forEach {
                     row throws(EngineError) in
-                    try sorter.add(row, [1, 2])
+                    try sorter.add(row)
                     return true
                 }
                 var found: [Int64] = []

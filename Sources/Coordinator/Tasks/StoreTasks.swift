@@ -251,7 +251,9 @@ final class StoreTasks: TaskRunner {
         private func clean(_ store: TaskStore) {
             do throws(RunError) {
                 let intake = ResultIntake(of: store.run, checked: checked)
-                guard try !intake.keepsResult(store.found) else { return }
+                guard !intake.isClean(store.found), try !intake.keepsResult(store.found) else {
+                    return
+                }
                 try intake.removeAll(of: store.found)
             } catch {
                 note(.storeNotCleaned(path: "\(store.found.path)", text: "\(error)"))

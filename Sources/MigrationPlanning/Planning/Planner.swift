@@ -6,7 +6,7 @@ package import MappingModel
 package enum Planner {
     /// The version of the engine, part of every plan: it rises whenever equal inputs would give
     /// other shards, or plans have another form.
-    package static let engineVersion = "10"
+    package static let engineVersion = "11"
 
     /// Decides everything about one store.
     ///

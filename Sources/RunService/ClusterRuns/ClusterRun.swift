@@ -28,6 +28,10 @@ package final class ClusterRun: Sendable {
     private let digest: String
     /// The request's file by the root that it lies in.
     private let requests = Mutex<[String: FileReference]>([:])
+    /// Small stores as they were when this process offered them.
+    let offered = Mutex<[Int: StoreFingerprint]>([:])
+    /// Stores that have moved and of which nothing is left to be removed.
+    let cleaned = Mutex<Set<Int>>([])
 
     /// What all runs of a coordinator share.
     package struct Dependencies: Sendable {
@@ -159,15 +163,14 @@ package final class ClusterRun: Sendable {
         let request = try request(inRootOf: path)
         let attempts = try roots.reference(
             to: context.places(of: store, result: result).building)
-        let fingerprint = try RunError.translating {
-            try StoreFingerprint(of: path).contentText
-        }
+        let fingerprint = try RunError.translating { try StoreFingerprint(of: path) }
+        offered.withLock { $0[store.number] = fingerprint }
         let destination = try store.output.map { _ throws(RunError) in
             try roots.reference(to: result)
         }
         return WholeStore(
             request: request, requestDigest: digest, source: source, destination: destination,
-            fingerprint: fingerprint, attempts: attempts,
+            fingerprint: fingerprint.contentText, attempts: attempts,
             roots: Set([source, request, attempts].map(\.root)),
             policies: wanted(namedPolicies))
     }
@@ -191,6 +194,7 @@ package final class ClusterRun: Sendable {
     ///
     /// - Throws: `RunError.file` for what stays.
     func removeFiles(of store: FoundStore) throws(RunError) {
+        _ = offered.withLock { $0.removeValue(forKey: store.number) }
         let (_, result) = try paths(of: store)
         let places = context.places(of: store, result: result)
         try RunError.translating { try places.removeAll(context.files) }

@@ -3,6 +3,7 @@ import MigrationEngine
 import RunLedger
 import RunMoves
 import StoreRuns
+import Synchronization
 
 extension CutOver {
     /// Gives results their names, whose moves stand in the ledger; they share syncs.
@@ -47,7 +48,12 @@ extension CutOver {
         let leftovers = shared.removeFiles(of: moved.map(\.store.found))
         return moved.map { store, result in
             var result = result
-            if let error = leftovers[store.found.number] { result.leftovers.append("\(error)") }
+            _ = shared.offered.withLock { $0.removeValue(forKey: store.found.number) }
+            if let error = leftovers[store.found.number] {
+                result.leftovers.append("\(error)")
+            } else {
+                _ = shared.cleaned.withLock { $0.insert(store.found.number) }
+            }
             do throws(RunError) {
                 let records = try self.moved(store, result)
                 return (

@@ -8,6 +8,7 @@ import RunLedger
 import SafeSQLite
 import StoreFileChecks
 import StoreRuns
+import Synchronization
 
 /// A worker's result of a small store that this process has held against the source.
 struct InspectedResult: Sendable {
@@ -48,13 +49,18 @@ struct ResultInspection {
     ///   `engine(.sourceChanged)` where the store was written since the worker read it, and what
     ///   stands in the way of reading the store.
     func run(_ receipt: Receipt) throws(RunError) -> InspectedResult {
-        // A thread of an earlier process left none.
-        let outcome = receipt.isOwn ? nil : try WholeStoreOutcome(at: places, files)
+        let outcome = receipt.hasOutcome ? try WholeStoreOutcome(at: places, files) : nil
+        guard let times = receipt.times else {
+            throw .badDelivery("its receipt counts what such a job does not")
+        }
         let (store, _) = try shared.paths(of: found)
         let steps = StoreSteps(clock: shared.context.environment.clock)
         let (planned, connection) = try prepare(store, receipt.sums)
-        if let outcome {
-            let changes = planned.source.fingerprint.differences(from: outcome.fingerprint)
+        // Not known of what an earlier process offered.
+        let read =
+            outcome?.fingerprint ?? shared.offered.withLock { $0[found.number] }
+        if let read {
+            let changes = planned.source.fingerprint.differences(from: read)
             guard changes.subtracting([.place, .changed]).isEmpty else {
                 throw .engine(.changed(store))
             }
@@ -64,8 +70,8 @@ struct ResultInspection {
         do throws(RunError) {
             report = try compare(planned, connection, steps, receipt.sums, in: places)
         } catch {
-            // A thread of an earlier process made it, and what that read of the store is unknown.
-            guard receipt.isOwn, case .badDelivery = error,
+            // What its job read of the store is unknown.
+            guard read == nil, case .badDelivery = error,
                 planned.source.fingerprint.wasWritten(after: before.modified)
             else { throw error }
             throw .engine(.changed(store))
@@ -73,7 +79,7 @@ struct ResultInspection {
         guard try identity() == before else {
             throw .badDelivery("it was written while it was validated")
         }
-        let told = outcome?.seconds ?? [:]
+        let told = outcome?.seconds ?? times
         var seconds = told.filter { (0...Self.longestStep).contains($0.value) }
         seconds.merge(steps.seconds) { theirs, _ in theirs }
         var result = StoreResult(
@@ -86,10 +92,11 @@ struct ResultInspection {
             + zip(planned.writtenLegs, planned.written).flatMap { leg, store in
                 store.recordedSums.keys.map { WrittenStore.label($0, leg: leg) }
             }
-        guard receipt.isOwn || receipt.files.count == planned.written.count + 2 else {
+        let others = receipt.files.count - (receipt.hasOutcome ? 2 : 1)
+        guard receipt.isOwn || others == planned.written.count else {
             throw .badDelivery("it has other stores of steps than its way writes")
         }
-        guard receipt.rows == rows, receipt.counts.isEmpty,
+        guard receipt.rows == rows,
             Set(receipt.sums.keys).isSubset(of: labels)
         else {
             throw .badDelivery("its receipt differs from what was found")

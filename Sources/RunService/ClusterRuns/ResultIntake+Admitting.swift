@@ -33,6 +33,7 @@ extension ResultIntake {
                 receipt.rows == 0, receipt.sums.isEmpty
             else { throw .badDelivery("\(receipt.attempt) delivered no file") }
             try confirmUnchanged(found)
+            checked.note(receipt)
             return receipt
         }
         var own: OwnResults.Built?
@@ -58,9 +59,11 @@ extension ResultIntake {
                 try files.syncFolder(target)
                 try files.syncFolder(target.parent)
             }
-            return try receipt.renamed { name throws(RunError) in
+            let renamed = try receipt.renamed { name throws(RunError) in
                 try shared.roots.reference(to: target.appending(name))
             }
+            if case .whole = receipt.work { checked.note(renamed) }
+            return renamed
         }
     }
 
@@ -114,8 +117,10 @@ extension ResultIntake {
         // How many stores a way writes is known when the store is planned: at most one of each
         // version in between.
         let most = min(shared.context.request.options.ways.longest, StorePaths.legLimit)
-        let legs = min(max(0, receipt.files.count - 2), most)
-        return ["store.sqlite", "outcome.json"]
+        let first: [FilePath] =
+            receipt.hasOutcome ? ["store.sqlite", "outcome.json"] : ["store.sqlite"]
+        let legs = min(max(0, receipt.files.count - first.count), most)
+        return first
             + (0..<legs).map { FilePath("store.sqlite_step-\($0 + 1)") }
     }
 

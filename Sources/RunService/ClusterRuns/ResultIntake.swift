@@ -27,10 +27,28 @@ package struct ResultIntake: Sendable {
         }
 
         let attempts = Mutex<[String: Known]>([:])
+        /// The receipts of small stores by run and store; nil where several were admitted.
+        private let receipts = Mutex<[String: Receipt?]>([:])
         /// The plan by which shards were looked at last: those of one store come together.
         let plan = Mutex<PlanFile?>(nil)
 
         package init() {}
+
+        /// Remembers a receipt until its result moves.
+        func note(_ receipt: Receipt) {
+            receipts.withLock { receipts in
+                let key = Self.key(receipt.run, receipt.store)
+                receipts[key] = receipts[key] == nil ? .some(receipt) : .some(nil)
+            }
+        }
+
+        /// The receipt of a store that moves for the first time since this process admitted it, as
+        /// the only one; nil where the ledger has to be asked.
+        func takeReceipt(_ run: String, _ store: Int) -> Receipt? {
+            receipts.withLock { $0.removeValue(forKey: Self.key(run, store)) ?? nil }
+        }
+
+        private static func key(_ run: String, _ store: Int) -> String { "\(run)/\(store)" }
     }
 
     package init(of shared: ClusterRun, checked: CheckedFiles) {
@@ -69,7 +87,9 @@ extension ResultIntake {
         for store in stores {
             do throws(RunError) {
                 var accepted = Accepted(found: store)
-                if let recorded = try mover.unfinished(store) {
+                accepted.receipt = checked.takeReceipt(shared.id, store.number)
+                // What was just admitted has not begun to move.
+                if accepted.receipt == nil, let recorded = try mover.unfinished(store) {
                     if shared.validation != .workers, try mover.awaitsInspection(recorded) {
                         try mover.discardParts(of: recorded)
                         accepted.former = recorded
@@ -78,7 +98,7 @@ extension ResultIntake {
                         continue
                     }
                 }
-                accepted.receipt = try receipt(of: store)
+                if accepted.receipt == nil { accepted.receipt = try receipt(of: store) }
                 if accepted.receipt?.saysUnchanged == true {
                     endings.append((store.number, .success(try unchanged(store))))
                 } else {
@@ -236,6 +256,14 @@ extension ResultIntake {
     /// - Throws: `RunError.file` for what stays.
     package func removeAll(of found: FoundStore) throws(RunError) {
         try shared.removeFiles(of: found)
+    }
+
+    /// Whether a store has just moved, and everything that was made of it was removed.
+    ///
+    /// - Parameter found: the store; the answer is given once.
+    /// - Returns: whether nothing is left to be looked for.
+    package func isClean(_ found: FoundStore) -> Bool {
+        shared.cleaned.withLock { $0.remove(found.number) } != nil
     }
 
     /// Whether what was built for a store's publication must stay: what has moved goes back to it,

@@ -14,8 +14,8 @@ import Synchronization
 /// The job names, as its `plan`, a file with the run's recorded request; as its `destination`, the
 /// path that the result is to get, nil where it takes the store's own place. The attempt's folder
 /// lies on the file system of that path and receives `store.sqlite`, its external data and
-/// `outcome.json`, after them `store.sqlite_step-N` for each store that was written on the way;
-/// also a snapshot where the store needed one and the job validates its result.
+/// `store.sqlite_step-N` for each store that was written on the way; where the job validates its
+/// result, also `outcome.json` and a snapshot if the store needed one.
 /// The coordinator moves them when it accepts the receipt. Threads of the coordinator's process
 /// keep what stands in `outcome.json` in memory.
 ///
@@ -182,21 +182,31 @@ package final class WholeStoreJobs: Sendable {
                     job: job, attempt: attempt, files: [file], rows: rows,
                     sums: built.recordedSums)
             }
-            let content = try ContentDigest.hexadecimal(of: places.building, files: files)
-            let bytes = try write(outcome, places, isDurable: job.limits.isDurable)
-            var delivery = [
-                delivered(places.building, attempt, content.bytes, content.digest),
-                delivered(
-                    places.outcome, attempt, Int64(bytes.count),
-                    ContentDigest.hexadecimal(of: bytes)),
-            ]
+            // What the coordinator reads whole needs no digest.
+            let digest =
+                validation == nil
+                ? DeliveredFile.unreadDigest
+                : try ContentDigest.hexadecimal(of: places.building, files: files).digest
+            var delivery = [delivered(places.building, attempt, status.size, digest)]
+            if validation != nil {
+                let bytes = try write(outcome, places, isDurable: job.limits.isDurable)
+                delivery.append(
+                    delivered(
+                        places.outcome, attempt, Int64(bytes.count),
+                        ContentDigest.hexadecimal(of: bytes)))
+            }
             for leg in planned.writtenLegs {
                 let path = places.written(leg).building
-                let content = try ContentDigest.hexadecimal(of: path, files: files)
-                delivery.append(delivered(path, attempt, content.bytes, content.digest))
+                let size = try FileStatus(of: path).size
+                let digest =
+                    validation == nil
+                    ? DeliveredFile.unreadDigest
+                    : try ContentDigest.hexadecimal(of: path, files: files).digest
+                delivery.append(delivered(path, attempt, size, digest))
             }
             return Receipt(
-                job: job, attempt: attempt, files: delivery, rows: rows, sums: built.recordedSums)
+                job: job, attempt: attempt, files: delivery, rows: rows, sums: built.recordedSums,
+                counts: validation == nil ? Receipt.counts(of: steps.seconds) : [:])
         }
     }
 
@@ -297,7 +307,7 @@ extension BuiltStore {
 
     /// The result that a worker delivered, ready to be moved.
     ///
-    /// It is nil where the worker did not validate its result.
+    /// It is nil where the worker did not validate its result, and delivered no outcome.
     ///
     /// - Parameters:
     ///   - receipt: of the attempt; its files are checked against it.
@@ -316,6 +326,7 @@ extension BuiltStore {
     ) throws(RunError) {
         let places = StorePaths(attempt: folder)
         if !isChecked { try receipt.check(places, files) }
+        guard receipt.hasOutcome else { return nil }
         let outcome = try WholeStoreOutcome(at: places, files)
         guard let validated = outcome.result else { return nil }
         let building = try RunError.translating {
@@ -374,24 +385,6 @@ extension BuiltStore {
                 found: found, result: result, fingerprint: fingerprint,
                 places: places, snapshot: outcome.hasSnapshot ? places.snapshot : nil,
                 building: building, lock: lock, isDurable: false, isTrusted: isTrusted)
-        }
-    }
-}
-
-extension Receipt {
-    /// Compares the files that an attempt at a whole store delivered with this receipt.
-    ///
-    /// - Throws: `RunError.engine(.wrongPlan)` for other files, `RunError.file`.
-    package func check(_ places: StorePaths, _ files: DurableFileSystem) throws(RunError) {
-        try RunError.translating {
-            for told in self.files where told.digest != DeliveredFile.ownDigest {
-                let name = FilePath(escaped: told.file.path)?.lastComponent ?? ""
-                let path = places.folder.appending(name)
-                let content = try ContentDigest.hexadecimal(of: path, files: files)
-                guard content.digest == told.digest, content.bytes == told.bytes else {
-                    throw EngineError.wrongPlan("\(path) is not what the receipt says")
-                }
-            }
         }
     }
 }
