@@ -156,13 +156,8 @@ final class IndexSorter {
     private func spill() throws(EngineError) {
         guard !entries.isEmpty else { return }
         sort()
-        let file: RunFile
-        if let runs {
-            file = runs
-        } else {
-            file = try RunFile(scratch, files)
-            runs = file
-        }
+        if runs == nil { runs = try RunFile(scratch, files) }
+        guard let file = runs else { return }
         file.begin()
         let out = GrowingBytes(capacity: 1 << 18)
         for entry in entries {

@@ -28,8 +28,9 @@ struct MoveTexts {
         return result
     }
 
-    /// Cuts a text at the empty times. In texts of JSON, a quotation mark stands behind a
-    /// backslash: what is found is the key.
+    /// Cuts a text at the empty times.
+    ///
+    /// In texts of JSON, a quotation mark stands behind a backslash: what is found is the key.
     private static func parts(_ text: String) -> (before: String, behind: String)? {
         let (bytes, mark) = (Array(text.utf8), Array("\"seconds\":{}".utf8))
         guard bytes.count >= mark.count else { return nil }

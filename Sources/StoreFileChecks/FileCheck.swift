@@ -225,7 +225,9 @@ package struct FileCheck {
 
     /// The highest key of a table, 0 for an empty one.
     private func highestKey(of table: TableLayout) throws(StoreError) -> Int64 {
-        try file.connection().integer("SELECT max(Z_PK) FROM \(SQLText.quoted(table.name))") ?? 0
+        if let rows = try file.rowNumbers(of: table.name) { return rows.highest ?? 0 }
+        return try file.connection().integer("SELECT max(Z_PK) FROM \(SQLText.quoted(table.name))")
+            ?? 0
     }
 
     /// R-trees against their tables: the same entries as an R-tree that is newly filled.

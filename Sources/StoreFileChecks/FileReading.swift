@@ -27,8 +27,10 @@ package final class FileReading {
 
     init(
         _ path: FilePath, layout: StoreLayout, stores: StoreCache, schemas: SchemaCache,
-        cacheKibibytes: Int, isShared: Bool, opened: Connection? = nil
+        cacheKibibytes: Int, isShared: Bool, opened: Connection? = nil,
+        schema: StoreSchema? = nil
     ) {
+        knownSchema = schema
         self.stores = stores
         self.schemas = schemas
         self.opened = opened

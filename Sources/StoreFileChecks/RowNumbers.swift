@@ -8,6 +8,9 @@ package struct RowNumbers {
     /// Nil where there is none.
     private var numbers: [Int64?] = []
 
+    /// The highest key; nil without rows.
+    package var highest: Int64? { keys.last }
+
     /// How a key is found.
     package enum Finding: Hashable, Sendable {
         case missing

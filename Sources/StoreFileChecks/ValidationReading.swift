@@ -15,13 +15,16 @@ package final class ValidationReading {
     ///   - schemas: what is known of files of the same schema.
     ///   - isShared: whether more than one part reads.
     ///   - opened: a connection to the source that is open already; nil opens one.
+    ///   - schema: of the source, where it was read already.
     package init(
         _ files: ValidationFiles, layouts: (source: StoreLayout, destination: StoreLayout),
-        stores: StoreCache, schemas: SchemaCache, isShared: Bool, source opened: Connection? = nil
+        stores: StoreCache, schemas: SchemaCache, isShared: Bool,
+        source opened: Connection? = nil, schema: StoreSchema? = nil
     ) {
         source = FileReading(
             files.source, layout: layouts.source, stores: stores, schemas: schemas,
-            cacheKibibytes: files.cacheKibibytes, isShared: isShared, opened: opened)
+            cacheKibibytes: files.cacheKibibytes, isShared: isShared, opened: opened,
+            schema: schema)
         destination = FileReading(
             files.destination, layout: layouts.destination, stores: stores, schemas: schemas,
             cacheKibibytes: files.cacheKibibytes, isShared: isShared)

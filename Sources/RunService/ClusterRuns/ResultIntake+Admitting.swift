@@ -120,8 +120,7 @@ extension ResultIntake {
         let first: [FilePath] =
             receipt.hasOutcome ? ["store.sqlite", "outcome.json"] : ["store.sqlite"]
         let legs = min(max(0, receipt.files.count - first.count), most)
-        return first
-            + (0..<legs).map { FilePath("store.sqlite_step-\($0 + 1)") }
+        return first + (0..<legs).map { FilePath("store.sqlite_step-\($0 + 1)") }
     }
 
     /// Takes the folder of an attempt that a thread of this process made and has validated.
@@ -183,7 +182,7 @@ extension ResultIntake {
                 // What is read whole when it is held against its source needs no hash before.
                 let isInspected =
                     receipt.work == .whole && shared.validation == .coordinator
-                    && name != StorePaths(attempt: target).outcome.lastComponent
+                    && name != "outcome.json"
                 guard try isAsTold(target.appending(name), told, hashes: !isInspected) else {
                     try files.unlink(target.appending(name))
                     throw RunError.badDelivery("\(name) is not what its receipt says")
@@ -205,7 +204,9 @@ extension ResultIntake {
     }
 
     /// Renames the folder of an attempt where no other user made it and it holds nothing but what
-    /// was delivered: that costs less than another folder. Its files are taken where they are then.
+    /// was delivered.
+    ///
+    /// That costs less than another folder. Its files are taken where they are then.
     private func takeFolder(
         _ folder: FilePath, _ there: [FilePath], _ allowed: Set<FilePath>, to target: FilePath
     ) throws(DurableFileError) {
@@ -279,11 +280,8 @@ extension ResultIntake {
             return try inspection(of: found, in: target).run(receipt)
         } catch {
             guard case .badDelivery = error else { throw error }
-            try RunError.translating {
-                let outcome = StorePaths(attempt: target).outcome.lastComponent
-                for name in names(of: receipt) where name != outcome {
-                    try files.removeScratchTree(target.appending(name))
-                }
+            for name in names(of: receipt) where name != "outcome.json" {
+                try RunError.translating { try files.removeScratchTree(target.appending(name)) }
             }
             throw error
         }

@@ -48,7 +48,8 @@ package final class ValidationRun {
             scope.recordedSums = recordedSums
             return Validator(scope: scope, files: files)
         }
-        reading = ValidationReading(validator, source: source)
+        reading = ValidationReading(
+            validator, source: source, schema: planned.source.schema)
         let parts = validator.parts(
             sourceRanges: planned.plan.sourceRanges,
             destinationRanges: planned.plan.destinationRanges
