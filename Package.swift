@@ -112,7 +112,9 @@ let package = Package(
             "MigrationPlanning",
             mapping + ["CoreDataStore", "SafeSQLite", "Jobs", "DurableFiles", grdb]),
         // The pages of databases, written without SQLite (decisions 0041 and 0044).
-        layer("PageWriting", ["MigrationPlanning", "CoreDataStore", "SafeSQLite", "DurableFiles"]),
+        layer(
+            "PageWriting",
+            mapping + ["MigrationPlanning", "CoreDataStore", "SafeSQLite", "DurableFiles"]),
         // Copying, merging, linking by a plan: synchronous functions over files.
         layer(
             "MigrationEngine",
@@ -272,8 +274,7 @@ let package = Package(
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.
         .target(
-            name: "TestSupport",
-            dependencies: ["StoreForge", "CoreDataStore", "DurableFiles"],
+            name: "TestSupport", dependencies: ["StoreForge", "CoreDataStore", "DurableFiles"],
             path: "Tests/TestSupport", swiftSettings: settings),
         // Faults that validation must catch.
         .target(
@@ -304,8 +305,7 @@ let package = Package(
             "CoreDataStoreTests",
             storeTests + [
                 "MigrationEngine", "MigrationPlanning", "PageWriting", "StorePages", "CSQLite",
-                grdb,
-                sqlite,
+                grdb, sqlite,
             ]),
         tests("StoreForgeTests", storeTests + ["MappingModel"]),
         tests("DurableFilesTests", ["TestSupport", "StoreLocks", "DurableFiles", "CLinux"]),

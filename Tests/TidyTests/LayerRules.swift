@@ -36,7 +36,10 @@ enum LayerRules {
             "ManagedObjectModel", "Jobs",
             "DurableFiles", "GRDB",
         ],
-        "PageWriting": ["MigrationPlanning", "CoreDataStore", "SafeSQLite", "DurableFiles"],
+        "PageWriting": [
+            "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingModel",
+            "MappingExpressions", "ManagedObjectModel", "DurableFiles",
+        ],
         "MigrationEngine": [
             "PageWriting", "MigrationPlanning", "CoreDataStore", "StorePages", "SafeSQLite",
             "ModelFiles", "MappingModel", "MappingExpressions", "ManagedObjectModel", "Jobs",

@@ -35,7 +35,7 @@ package struct StoreRebuild {
             plan.routes.isEmpty, plan.policies.isEmpty, plan.splits.isEmpty,
             plan.recordedRows.isEmpty, !keepsHistory, !plan.extras.contains(where: \.isKept)
         else { return nil }
-        let program = RebuildProgram(file: file, source: source)
+        let program = RebuildProgram(file, source: source)
         var rows: [TableRebuild.Rows] = []
         for chunk in plan.chunks {
             guard let next = program.rows(chunk) else { return nil }

@@ -1,17 +1,24 @@
-import CoreDataStore
+package import CoreDataStore
 import ManagedObjectModel
 import MappingModel
-import MigrationPlanning
-import PageWriting
+package import MigrationPlanning
 import SafeSQLite
 
 /// What chunks of a plan say, as programs over the records of their source tables.
 ///
 /// Nil stands for what only SQLite's statements say: computed values, look-ups, rows that are told
 /// apart by filters.
-struct RebuildProgram {
-    let file: LaidOutPlan
-    let source: SourceStore
+package struct RebuildProgram {
+    private let file: LaidOutPlan
+    private let source: SourceStore
+
+    /// - Parameters:
+    ///   - file: the plan.
+    ///   - source: the store that it is about.
+    package init(_ file: LaidOutPlan, source: SourceStore) {
+        self.file = file
+        self.source = source
+    }
 
     private var plan: MigrationPlan { file.plan }
 
@@ -39,7 +46,10 @@ struct RebuildProgram {
     }
 
     /// The rows of a chunk.
-    func rows(_ chunk: Chunk) -> TableRebuild.Rows? {
+    ///
+    /// - Parameter chunk: of the plan.
+    /// - Returns: nil where statements have to copy them.
+    package func rows(_ chunk: Chunk) -> TableRebuild.Rows? {
         switch chunk.subject {
         case .feed(let place):
             guard plan.feeds.indices.contains(place) else { return nil }
