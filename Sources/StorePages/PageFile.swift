@@ -16,7 +16,7 @@ package final class PageFile: Sendable {
     /// Whole pages of the file.
     package let pageCount: Int64
     private let file: OpenFile
-    /// The pages of a small file, read once; nobody writes there afterwards.
+    /// The pages of a small file, which are read once and stay as they are.
     nonisolated(unsafe) private let held: PageBytes?
 
     /// The largest file that is held in memory, in bytes.
