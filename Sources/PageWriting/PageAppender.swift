@@ -23,6 +23,8 @@ package final class PageAppender {
     private let stop = StatementStop.current
 
     private static let pendingPages = 64
+    /// The largest database that is made in memory, in bytes.
+    private static let memoryLimit = 64 << 20
     private static let mapPages = 64
 
     private final class PointerMapPage {
@@ -66,6 +68,9 @@ package final class PageAppender {
         let follows = number == last + 1
         last = number
         if image.isInMemory {
+            guard Int(number) * image.pageSize <= Self.memoryLimit else {
+                throw .internalError("a database in memory would become too large")
+            }
             try image.write(
                 UnsafeRawBufferPointer(start: bytes, count: image.pageSize), page: number)
             return number

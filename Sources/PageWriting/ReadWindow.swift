@@ -22,6 +22,7 @@ final class ReadWindow {
     func page(_ number: UInt32) throws(EngineError) -> UnsafePointer<UInt8> {
         guard number > 0, number <= file.pageCount else { throw file.damaged() }
         if isInMemory {
+            if stop?.isSet == true { throw file.cancelled() }
             guard let page = file.inMemory(page: number) else { throw file.damaged() }
             return page
         }

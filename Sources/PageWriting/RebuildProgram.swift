@@ -25,6 +25,7 @@ package struct RebuildProgram {
     /// A source table as its records hold it.
     private struct Table {
         let root: UInt32
+        private let rowid: String?
         private let fields: [String: RecordProgram.Field]
 
         init?(_ name: String, _ schema: StoreSchema) {
@@ -33,6 +34,7 @@ package struct RebuildProgram {
                 !schema.tablesWithoutRowids.contains(name),
                 !columns.contains(where: { $0.isGenerated || $0.hasDefault })
             else { return nil }
+            rowid = schema.rowidColumns[name]
             root = UInt32(object.rootPage)
             fields = Dictionary(
                 columns.enumerated().map {
@@ -42,7 +44,8 @@ package struct RebuildProgram {
             guard fields.count == columns.count else { return nil }
         }
 
-        func field(_ name: String) -> RecordProgram.Field? { fields[name] }
+        /// Nil also for the column that is another name of the rowid: records have NULL there.
+        func field(_ name: String) -> RecordProgram.Field? { name == rowid ? nil : fields[name] }
     }
 
     /// The rows of a chunk.

@@ -56,11 +56,15 @@ struct TableRecords {
             values.deallocate()
         }
         let gathered = GrowingBytes()
+        // An overflow page belongs to one record.
+        var overflowing = Int(file.pageCount) * file.pageSize
         var left = file.pageCount
         return try visit(root, depth: 0, &left) {
             (record, count, local, rowid) throws(EngineError) in
             var start = record
             if local < count {
+                overflowing -= count - local
+                guard overflowing >= 0 else { throw file.damaged() }
                 try gather(record, count, local, into: gathered)
                 start = UnsafePointer(gathered.start)
             }
@@ -111,6 +115,8 @@ struct TableRecords {
         guard first + 2 * cells <= file.usable else { throw file.damaged() }
         switch page[start] {
         case 13:
+            // What several cells have in common would become many times as much.
+            var room = file.usable
             for cell in 0..<cells {
                 var place = Int(RecordBytes.number(page + first + 2 * cell, 2))
                 guard place >= first, place + 4 <= file.usable else { throw file.damaged() }
@@ -118,7 +124,8 @@ struct TableRecords {
                 let rowid = Int64(bitPattern: RecordBytes.varint(page, &place))
                 guard count > 0, count <= UInt64(Int32.max) else { throw file.damaged() }
                 let local = file.local(Int(count), most: file.usable - 35)
-                guard place + local + (local < Int(count) ? 4 : 0) <= file.usable else {
+                room -= local
+                guard place + local + (local < Int(count) ? 4 : 0) <= file.usable, room >= 0 else {
                     throw file.damaged()
                 }
                 guard try body(page + place, Int(count), local, rowid) else { return false }

@@ -25,10 +25,12 @@ package struct RowNumbers {
     /// - Complexity: O(log rows).
     package func find(_ key: Int64) -> Finding {
         var (low, high) = (0, keys.count)
-        // As a rule, keys have no gaps.
-        if let first = keys.first, key >= first, key - first < Int64(keys.count) {
-            let place = Int(key - first)
-            if keys[place] == key { return .found(numbers[place]) }
+        // As a rule, keys have no gaps. A stranger's may be as far apart as numbers can be.
+        if let first = keys.first, key >= first {
+            let distance = UInt64(bitPattern: key &- first)
+            if distance < UInt64(keys.count), keys[Int(distance)] == key {
+                return .found(numbers[Int(distance)])
+            }
         }
         while low < high {
             let middle = (low + high) / 2
@@ -48,12 +50,13 @@ extension FileReading {
     ///
     /// - Parameter table: an entity's.
     /// - Returns: nil where SQLite must look for rows: in a table whose pages cannot be read, or
-    ///   whose numbers of entities are none, and where one part alone reads the file.
+    ///   whose numbers of entities are none, in a file that is not held in memory, and where one
+    ///   part alone reads the file.
     /// - Throws: `StoreError` where the file cannot be read.
     /// - Complexity: reads the table once; 24 bytes a row of memory.
     package func rowNumbers(of table: String) throws(StoreError) -> RowNumbers? {
-        guard isShared else { return nil }
         if let known = knownRows[table] { return known }
+        guard isShared, try pages()?.isHeld == true else { return nil }
         guard let cursor = try cursor(table: table, values: ["rowid", "Z_ENT"]) else { return nil }
         var rows = RowNumbers()
         while try cursor.step() {

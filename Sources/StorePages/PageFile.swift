@@ -68,6 +68,9 @@ package final class PageFile: Sendable {
         }
     }
 
+    /// Whether the file is small, and held in memory.
+    package var isHeld: Bool { held != nil }
+
     /// The bytes of a page that is held in memory.
     @inline(__always)
     func heldPage(_ number: Int64) -> UnsafePointer<UInt8>? {

@@ -45,6 +45,25 @@ import Testing
         }
     }
 
+    /// Numbers as far apart as they can be end nothing but their own delivery.
+    @Test func extremeKeysAreRefused() throws {
+        try SharingLab.run { lab in
+            var forged = try ForgedDelivery(lab, isPublished: false)
+            let links = try forged.texts(
+                "SELECT m.name || ' ' || c.name FROM sqlite_master m, pragma_table_info(m.name) c "
+                    + "WHERE m.name GLOB 'Z[A-Y]*' AND c.name = 'ZNOTE'")
+            let link = try #require(links.first).split(separator: " ")
+            try forged.edit(
+                "UPDATE ZNOTE SET Z_PK = -5 WHERE Z_PK = 1; "
+                    + "UPDATE \(link[0]) SET \(link[1]) = 9223372036854775807")
+            try forged.relabel()
+            let error = #expect(throws: RunError.self) {
+                _ = try forged.deliveries.admit(forged.receipt)
+            }
+            #expect(error?.cause == .badDelivery)
+        }
+    }
+
     /// The same delivery without a lie is taken: the test above can fail.
     @Test(arguments: [false, true])
     func anHonestDeliveryIsTaken(isPublished: Bool) throws {

@@ -1,5 +1,6 @@
 package import CoreDataStore
 package import DurableFiles
+import Jobs
 package import MigrationPlanning
 import ModelFiles
 import PageWriting
@@ -79,7 +80,10 @@ package struct StoreRebuild {
             }
         } catch {
             switch error {
+            // The source grew: what that means is told by the one who knows how it was.
+            case .file(.overLimit): break
             case .file, .store(.cancelled): throw error
+            case .store where error.cause == .noSpace || error.cause == .inputOutput: throw error
             // What is wrong with the store is for statements to say.
             default: break
             }

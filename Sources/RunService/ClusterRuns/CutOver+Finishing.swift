@@ -51,11 +51,12 @@ extension CutOver {
             _ = shared.offered.withLock { $0.removeValue(forKey: store.found.number) }
             if let error = leftovers[store.found.number] {
                 result.leftovers.append("\(error)")
-            } else {
-                _ = shared.cleaned.withLock { $0.insert(store.found.number) }
             }
             do throws(RunError) {
                 let records = try self.moved(store, result)
+                if leftovers[store.found.number] == nil {
+                    _ = shared.cleaned.withLock { $0.insert(store.found.number) }
+                }
                 return (
                     store.found.number,
                     .success(records + [.released(run: run, store: store.found.number)])

@@ -257,6 +257,10 @@ struct ResultInspection {
                     if try FileStatus.ifPresentLink(place) == nil {
                         try files.linkWithoutSync(from: original, to: place)
                     }
+                    let linked = try FileStatus(ofLink: place).identity
+                    guard linked.isFile(try FileStatus(of: original).identity) else {
+                        throw RunError.badDelivery("external data is not linked to the source's")
+                    }
                 } else {
                     try files.take(name, from: from, into: own, limit: size)
                 }

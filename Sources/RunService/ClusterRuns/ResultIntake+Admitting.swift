@@ -215,6 +215,11 @@ extension ResultIntake {
             try FileStatus.ifPresentLink(target) == nil
         else { return }
         try files.rename(folder, to: target, existing: .refuse)
+        // A worker may have put something there since.
+        guard try Set(files.plainNames(in: target)) == allowed else {
+            try files.rename(target, to: folder, existing: .refuse)
+            throw .changedMeanwhile(folder)
+        }
     }
 
     /// Whether a file is the one that a receipt names, by its hash or by its length.
@@ -280,49 +285,17 @@ extension ResultIntake {
             return try inspection(of: found, in: target).run(receipt)
         } catch {
             guard case .badDelivery = error else { throw error }
-            for name in names(of: receipt) where name != "outcome.json" {
-                try RunError.translating { try files.removeScratchTree(target.appending(name)) }
-            }
-            throw error
-        }
-    }
-
-    /// Looks through a shard, and discards one that is not what the job makes.
-    private func checkShard(
-        _ receipt: Receipt, of found: FoundStore, _ target: FilePath, _ preparation: Preparation?
-    ) throws(RunError) {
-        guard let preparation else {
-            throw .badDelivery("its store was not cut into chunks")
-        }
-        let file = try plan(of: found, digest: preparation.planDigest)
-        for name in names(of: receipt) {
-            let shard = target.appending(name)
-            let faults: [String]
-            do throws(EngineError) {
-                faults = try ShardCheck(file).faults(
-                    of: shard, receipt.work, rows: receipt.rows, counts: receipt.counts)
-            } catch {
-                let failure = RunError.engine(error)
-                if failure.isOutOfSpace || failure.isOutOfMemory || failure.isCancelled {
-                    throw failure
+            let refused = error
+            do throws(DurableFileError) {
+                for name in names(of: receipt) where name != "outcome.json" {
+                    try files.removeScratchTree(target.appending(name))
                 }
-                faults = ["it cannot be read"]
+            } catch {
+                // It goes with the store's other files.
+                throw refused
             }
-            guard !faults.isEmpty else { continue }
-            try RunError.translating { try files.unlink(shard) }
-            throw .badDelivery("\(name): \(faults.joined(separator: "; "))")
+            throw refused
         }
-    }
-
-    private func plan(of found: FoundStore, digest: String) throws(RunError) -> PlanFile {
-        if let known = checked.plan.withLock({ $0 }), known.digest == digest { return known }
-        let (_, result) = try shared.paths(of: found)
-        let places = shared.context.places(of: found, result: result)
-        let file = try RunError.engine { () throws(EngineError) in
-            try PlanFile(reading: places.plan, digest: digest)
-        }
-        checked.plan.withLock { $0 = file }
-        return file
     }
 
     /// Inspects the accepted files of a receipt that this process has not seen.

@@ -72,7 +72,9 @@ extension ResultIntake {
     /// - Throws: `RunError.ledger`.
     package func keep(_ stores: [FoundStore]) throws(RunError) -> [Ending] {
         let (recorded, failed) = try record(
-            stores.map { Accepted(found: $0) }, keeps: true)
+            stores.map {
+                Accepted(found: $0, receipt: checked.takeReceipt(shared.id, $0.number))
+            }, keeps: true)
         return failed + recorded.map { ($0.found.number, .success([])) }
     }
 
@@ -255,6 +257,7 @@ extension ResultIntake {
     ///
     /// - Throws: `RunError.file` for what stays.
     package func removeAll(of found: FoundStore) throws(RunError) {
+        _ = checked.takeReceipt(shared.id, found.number)
         try shared.removeFiles(of: found)
     }
 
