@@ -112,7 +112,7 @@ extension ResultIntake {
     }
 
     /// The files that a job delivers, in their order.
-    private func names(of receipt: Receipt) -> [FilePath] {
+    func names(of receipt: Receipt) -> [FilePath] {
         guard case .whole = receipt.work else { return ["shard.sqlite"] }
         // How many stores a way writes is known when the store is planned: at most one of each
         // version in between.
