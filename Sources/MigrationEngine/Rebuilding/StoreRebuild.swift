@@ -84,6 +84,9 @@ package struct StoreRebuild {
             case .file(.overLimit): break
             case .file, .store(.cancelled): throw error
             case .store where error.cause == .noSpace || error.cause == .inputOutput: throw error
+            case .store(.notAStore):
+                // Statements would make as much of the same pages as these say.
+                try EngineError.translating { try StoreOpener.checkPages(of: source) }
             // What is wrong with the store is for statements to say.
             default: break
             }

@@ -159,7 +159,8 @@ extension ResultIntake {
                     }
                 }
                 if receipt.work == .whole {
-                    try takeFolder(folder, there, allowed, to: target)
+                    try takeFolder(
+                        folder, there, allowed, most: try mostBytes(of: source), to: target)
                 }
             }
             if shared.limits.isDurable {
@@ -208,12 +209,18 @@ extension ResultIntake {
     ///
     /// That costs less than another folder. Its files are taken where they are then.
     private func takeFolder(
-        _ folder: FilePath, _ there: [FilePath], _ allowed: Set<FilePath>, to target: FilePath
+        _ folder: FilePath, _ there: [FilePath], _ allowed: Set<FilePath>, most: Int64,
+        to target: FilePath
     ) throws(DurableFileError) {
         let status = try FileStatus(ofLink: folder)
         guard Set(there) == allowed, status.isOurOwn, status.permissions & 0o077 == 0,
             try FileStatus.ifPresentLink(target) == nil
         else { return }
+        // What is refused stays out of the folder of what is accepted.
+        for name in there {
+            let file = try FileStatus(ofLink: folder.appending(name))
+            guard file.isRegularFile, file.size <= most else { return }
+        }
         try files.rename(folder, to: target, existing: .refuse)
         // A worker may have put something there since.
         guard try Set(files.plainNames(in: target)) == allowed else {
