@@ -1,5 +1,6 @@
 package import DurableFiles
 package import Jobs
+import MigrationPlanning
 package import RunLedger
 
 /// How stores ended whose backups and leftovers are gone.
@@ -145,17 +146,35 @@ package struct RunRecords {
             let page = try ledger.stores(of: run, after: last, limit: 500)
             guard let end = page.last?.number else { return }
             last = end
-            for store in page {
-                let text =
-                    try isWanted(store)
-                    ? ledger.storeReport(run: run, store: store.number) : nil
-                try body(
-                    store,
-                    try text.map { text throws(RunError) in
-                        try StoreRecord(reading: text)
-                    })
+            let texts = try page.map { store in
+                try isWanted(store) ? ledger.storeReport(run: run, store: store.number) : nil
+            }
+            for (store, record) in zip(page, try Self.decoded(texts)) { try body(store, record) }
+        }
+    }
+
+    /// Threads that decode records, and how many each takes at a time.
+    private static let (decoders, share) = (2, 32)
+
+    /// Decodes records, which costs more than reading them: many on several threads.
+    private static func decoded(_ texts: [String?]) throws -> [StoreRecord?] {
+        typealias Decoded = [Result<StoreRecord, RunError>?]
+        let decode: @Sendable ([String?]) -> Decoded = { texts in
+            texts.map { text in
+                text.map { text in
+                    Result { () throws(RunError) in try StoreRecord(reading: text) }
+                }
             }
         }
+        guard texts.count > 2 * share else { return try decode(texts).map { try $0?.get() } }
+        let starts = Array(stride(from: 0, to: texts.count, by: share))
+        let jobs = try SlotJobs<Decoded>(count: decoders, jobs: starts.count)
+        defer { jobs.end() }
+        for start in starts {
+            let part = Array(texts[start..<min(start + share, texts.count)])
+            jobs.submit { () throws(EngineError) in decode(part) }
+        }
+        return try starts.flatMap { _ in try jobs.next().map { try $0?.get() } }
     }
 
     /// Closes the ledger.
