@@ -27,10 +27,15 @@ extension PartitionedStoreSessionTests {
             let (run, receipt) = try deliverShard(lab)
             let file = try lab.dependencies.roots.resolve(try #require(receipt.files.first).file)
             let whole = try lab.files.contents(of: file, limit: 1 << 30)
-            try lab.files.publish(whole + [0], to: file)
             let deliveries = ResultIntake(of: run, checked: .init())
-            let error = #expect(throws: RunError.self) { _ = try deliveries.admit(receipt) }
-            #expect(error?.cause == .badDelivery)
+            // A byte of a value is seen by its hash alone.
+            var changed = whole
+            changed[whole.count - 1] ^= 1
+            for bytes in [whole + [0], changed] {
+                try lab.files.publish(bytes, to: file)
+                let error = #expect(throws: RunError.self) { _ = try deliveries.admit(receipt) }
+                #expect(error?.cause == .badDelivery)
+            }
             try lab.files.publish(whole, to: file)
             _ = try deliveries.admit(receipt)
         }
