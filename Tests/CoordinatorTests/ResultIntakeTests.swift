@@ -100,6 +100,24 @@ import Testing
         }
     }
 
+    /// A late attempt's receipt is not taken for the accepted one.
+    @Test func onlyTheFirstReceiptIsTakenFromMemory() throws {
+        try SharingLab.run { lab in
+            let receipt = try deliver(lab).receipt
+            let checked = ResultIntake.CheckedFiles()
+            #expect(checked.takeReceipt(receipt.run, receipt.store) == nil)
+            checked.forget(receipt.run, receipt.store)
+            checked.note(receipt)
+            #expect(checked.takeReceipt(receipt.run, receipt.store) == receipt)
+            checked.note(receipt)
+            #expect(checked.takeReceipt(receipt.run, receipt.store) == nil)
+            checked.forget(receipt.run, receipt.store)
+            checked.note(receipt)
+            checked.note(receipt)
+            #expect(checked.takeReceipt(receipt.run, receipt.store) == nil)
+        }
+    }
+
     @Test func aFolderThatIsNotTheStoresIsRefused() throws {
         try SharingLab.run { lab in
             let delivered = try deliver(lab)

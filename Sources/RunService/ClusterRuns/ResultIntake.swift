@@ -27,7 +27,8 @@ package struct ResultIntake: Sendable {
         }
 
         let attempts = Mutex<[String: Known]>([:])
-        /// The receipts of small stores by run and store; nil where several were admitted.
+        /// The receipts of small stores by run and store; nil where several were admitted, or one
+        /// was taken: only the ledger knows then which of them counts.
         private let receipts = Mutex<[String: Receipt?]>([:])
         /// The plan by which shards were looked at last: those of one store come together.
         let plan = Mutex<PlanFile?>(nil)
@@ -45,7 +46,12 @@ package struct ResultIntake: Sendable {
         /// The receipt of a store that moves for the first time since this process admitted it, as
         /// the only one; nil where the ledger has to be asked.
         func takeReceipt(_ run: String, _ store: Int) -> Receipt? {
-            receipts.withLock { $0.removeValue(forKey: Self.key(run, store)) ?? nil }
+            receipts.withLock { $0.updateValue(nil, forKey: Self.key(run, store)) ?? nil }
+        }
+
+        /// Forgets the receipts of a store that has come to its end.
+        func forget(_ run: String, _ store: Int) {
+            _ = receipts.withLock { $0.removeValue(forKey: Self.key(run, store)) }
         }
 
         private static func key(_ run: String, _ store: Int) -> String { "\(run)/\(store)" }
@@ -112,7 +118,9 @@ extension ResultIntake {
         }
         let (recorded, failed) = try record(fresh, keeps: false)
         endings += failed
-        return endings + (try mover.finish(moves + recorded, of: shared))
+        endings += try mover.finish(moves + recorded, of: shared)
+        for case (let store, .success) in endings { checked.forget(shared.id, store) }
+        return endings
     }
 
     private func unchanged(_ store: FoundStore) throws(RunError) -> [LedgerRecord] {
@@ -257,7 +265,7 @@ extension ResultIntake {
     ///
     /// - Throws: `RunError.file` for what stays.
     package func removeAll(of found: FoundStore) throws(RunError) {
-        _ = checked.takeReceipt(shared.id, found.number)
+        checked.forget(shared.id, found.number)
         try shared.removeFiles(of: found)
     }
 
