@@ -17,25 +17,47 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let yaml: Target.Dependency = .product(name: "Yams", package: "Yams")
-/// What mappings are made of.
-let mapping: [Target.Dependency] = ["MappingModel", "MappingExpressions", "ManagedObjectModel"]
-let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+typealias Targets = [Target.Dependency]
 
-/// A library target of the package with its layer's imports and nothing else.
-func layer(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+/// What mappings are made of.
+let mapping: Targets = ["MappingModel", "MappingExpressions", "ManagedObjectModel"]
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+/// What runs of migrations stand on.
+let engine: Targets = ["MigrationEngine", "MigrationPlans", "CoreDataStore", "SafeSQLite"]
+/// What a coordinator's own part of runs stands on.
+let runs: Targets =
+    engine + mapping + [
+        "RunService", "StoreRuns", "StateFolders", "MigrationValidation", "MappingInference",
+        "RunLedger", "DurableFiles", "Jobs",
+    ]
+
+/// A library target; `LayerRules` of the tidy tests names what each may import.
+func layer(_ name: String, _ dependencies: Targets = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
 /// The tests of one layer.
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func tests(_ name: String, _ dependencies: Targets) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
-
+/// What the state machines of clusters say to each other.
+let machines: Targets = ["ClusterVocabulary", "ClusterProtocol"]
+let cluster: Targets = machines + ["Jobs"]
 /// What tests of stores need.
-let storeTests: [Target.Dependency] = [
-    "FaultSupport", "TestSupport", "StoreForge", "CoreDataStore", "SafeSQLite", "ModelFiles",
-    "ManagedObjectModel", "DurableFiles",
+let storeTests: Targets = [
+    "FaultSupport", "TestSupport", "StoreForge", "MigrationPlans", "CoreDataStore", "SafeSQLite",
+    "MappingInference", "MappingModel", "MappingExpressions", "ModelFiles", "ManagedObjectModel",
+    "Jobs", "DurableFiles",
 ]
+/// What tests of runs and clusters may import.
+let runTests: Targets =
+    runs + machines + [
+        "GodwitCommands", "RunCommands", "ModelCommands", "CommandSupport", "ClusterClient",
+        "RunReports", "StoreForge", "WorkerRules", "RunSupervision", "ClusterCore", "LocalCluster",
+        "Coordinator", "Worker", "RunMoves", "StoreDiscovery", "MigrationPlanning", "MappingFiles",
+        "StoreFileChecks", "StoreSwap", "ExpressionEvaluation", "ModelFiles", "ZeroMQ", "Threads",
+        "StoreLocks",
+    ]
 
 let package = Package(
     name: "godwit",
@@ -74,12 +96,16 @@ let package = Package(
         layer("ManagedObjectModel", [crypto]),
         // Model files: readers of every form, archive writer, property lists.
         layer("ModelFiles", ["ManagedObjectModel", "CZlib"]),
-        // Expressions and predicates of mapping models: values, text, evaluation.
+        // Expressions and predicates of mapping models, and their text.
         layer("MappingExpressions", ["ManagedObjectModel"]),
-        // Mapping values and inference.
+        // What expressions and predicates give for an object.
+        layer("ExpressionEvaluation", ["MappingExpressions", "ManagedObjectModel"]),
+        // Mappings as values.
         layer("MappingModel", ["MappingExpressions", "ManagedObjectModel"]),
+        // Deriving, completing, checking and joining mappings.
+        layer("MappingInference", mapping + ["ExpressionEvaluation"]),
         // Mapping files: readers of every form, the YAML writer.
-        layer("MappingFiles", mapping + ["ModelFiles", yaml]),
+        layer("MappingFiles", mapping + ["MappingInference", "ModelFiles", yaml]),
         // SQLite on files of strangers: guarded connections, statements, schemas, pages.
         layer("SafeSQLite", ["DurableFiles", "CSQLite", grdb, sqlite]),
         // The pages of databases, read without SQLite (decision 0040).
@@ -104,57 +130,72 @@ let package = Package(
         layer(
             "MigrationValidation",
             mapping + [
-                "StoreFileChecks", "CoreDataStore", "StorePages", "SafeSQLite", "Jobs",
-                "DurableFiles", sqlite,
+                "ExpressionEvaluation", "StoreFileChecks", "CoreDataStore", "StorePages",
+                "SafeSQLite", "Jobs", "DurableFiles", sqlite,
             ]),
-        // Surveying stores and deciding how they are migrated: plans as values and files.
+        // How a store is migrated, as values and files, and the SQL of computed values.
+        layer(
+            "MigrationPlans",
+            mapping + [
+                "ExpressionEvaluation", "CoreDataStore", "SafeSQLite", "Jobs", "DurableFiles", grdb,
+            ]),
+        // Surveying stores and deciding how they are migrated.
         layer(
             "MigrationPlanning",
-            mapping + ["CoreDataStore", "SafeSQLite", "Jobs", "DurableFiles", grdb]),
+            mapping + [
+                "MigrationPlans", "MappingInference", "CoreDataStore", "SafeSQLite", "DurableFiles",
+                grdb,
+            ]),
         // The pages of databases, written without SQLite (decisions 0041 and 0044).
         layer(
             "PageWriting",
-            mapping + ["MigrationPlanning", "CoreDataStore", "SafeSQLite", "DurableFiles"]),
+            mapping + ["MigrationPlans", "CoreDataStore", "SafeSQLite", "DurableFiles"]),
         // Copying, merging, linking by a plan: synchronous functions over files.
         layer(
             "MigrationEngine",
             mapping + [
-                "PageWriting", "MigrationPlanning", "CoreDataStore", "StorePages", "SafeSQLite",
-                "ModelFiles", "Jobs", "DurableFiles", grdb,
+                "ExpressionEvaluation", "PageWriting", "MigrationPlans", "CoreDataStore",
+                "StorePages", "SafeSQLite", "ModelFiles", "Jobs", "DurableFiles", grdb,
             ]),
         // Filling a store from numbered part files, in batches that survive a crash.
         layer(
             "StoreImport",
             [
-                "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingExpressions",
-                "ModelFiles", "ManagedObjectModel", "Threads", "DurableFiles", crypto,
+                "MigrationPlans", "CoreDataStore", "SafeSQLite", "MappingExpressions", "ModelFiles",
+                "ManagedObjectModel", "Threads", "DurableFiles", crypto,
             ]),
         // Finding the stores that paths, patterns and lists name.
         layer("StoreDiscovery", ["StoreSwap", "CoreDataStore", "SafeSQLite", "DurableFiles"]),
+        // The folder of runs, their room, what they get from outside, and their error.
+        layer(
+            "StateFolders",
+            engine + [
+                "MigrationValidation", "StoreSwap", "MappingInference", "MappingModel",
+                "ManagedObjectModel", "RunLedger", "Jobs", "Threads", "StoreLocks", "DurableFiles",
+            ]),
         // One store of a run: the request, its preparation, its result, and the run's records.
         layer(
             "StoreRuns",
-            [
-                "MigrationEngine", "MigrationPlanning", "MigrationValidation", "StoreFileChecks",
-                "StoreSwap", "CoreDataStore", "SafeSQLite", "MappingModel", "ModelFiles",
-                "ManagedObjectModel", "RunLedger", "Jobs", "Threads", "StoreLocks", "DurableFiles",
+            engine + [
+                "StateFolders", "MigrationPlanning", "MigrationValidation", "StoreFileChecks",
+                "StoreSwap", "MappingInference", "MappingModel", "ModelFiles", "ManagedObjectModel",
+                "RunLedger", "Jobs", "Threads", "StoreLocks", "DurableFiles",
             ]),
         // Giving results their names, and the commands on results of earlier runs.
         layer(
             "RunMoves",
-            [
-                "StoreRuns", "StoreDiscovery", "MigrationEngine", "MigrationPlanning", "StoreSwap",
-                "CoreDataStore", "SafeSQLite", "ManagedObjectModel", "RunLedger", "Jobs",
-                "StoreLocks", "DurableFiles",
+            engine + [
+                "StateFolders", "StoreRuns", "StoreDiscovery", "StoreSwap", "ManagedObjectModel",
+                "RunLedger", "Jobs", "StoreLocks", "DurableFiles",
             ]),
         // What a coordinator does itself for its runs, without a network.
         layer(
             "RunService",
-            [
-                "RunMoves", "StoreRuns", "StoreDiscovery", "MigrationEngine", "MigrationPlanning",
-                "MigrationValidation", "StoreFileChecks", "StoreSwap", "CoreDataStore",
-                "SafeSQLite", "MappingModel", "ManagedObjectModel", "RunLedger", "Jobs",
-                "StoreLocks", "DurableFiles",
+            engine + [
+                "MappingInference", "StateFolders", "MigrationPlanning", "RunMoves", "StoreRuns",
+                "StoreDiscovery", "MigrationValidation", "StoreFileChecks", "StoreSwap",
+                "MappingModel", "ManagedObjectModel", "RunLedger", "Jobs", "StoreLocks",
+                "DurableFiles",
             ]),
         // What coordinator, workers, slots and clients say to each other.
         .target(
@@ -165,46 +206,39 @@ let package = Package(
             "Worker",
             [
                 "WorkerRules", "ClusterVocabulary", "ClusterProtocol", "MigrationEngine",
-                "MigrationPlanning", "SafeSQLite", "Jobs", "ZeroMQ", "Threads", "DurableFiles",
+                "MigrationPlans", "SafeSQLite", "Jobs", "ZeroMQ", "Threads", "DurableFiles",
                 "CLinux",
             ]),
         // The loop over ledger and sockets, and the coordinator's own part of migrations.
         layer(
             "Coordinator",
             [
-                "RunSupervision", "ClusterCore", "ClusterVocabulary", "ClusterProtocol",
-                "RunService", "RunMoves", "StoreRuns", "StoreDiscovery", "MigrationEngine",
-                "MigrationPlanning", "SafeSQLite", "RunLedger", "Jobs", "ZeroMQ", "Threads",
-                "DurableFiles",
+                "StateFolders", "RunSupervision", "ClusterCore", "ClusterVocabulary",
+                "ClusterProtocol", "RunService", "RunMoves", "StoreRuns", "StoreDiscovery",
+                "MigrationEngine", "MigrationPlans", "SafeSQLite", "RunLedger", "Jobs", "ZeroMQ",
+                "Threads", "DurableFiles",
             ]),
         // A coordinator and a worker of one process, for one run on this machine.
         layer(
             "LocalCluster",
-            [
+            runs + [
                 "WorkerRules", "ClusterCore", "ClusterVocabulary", "Coordinator", "Worker",
-                "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
-                "MigrationPlanning", "CoreDataStore", "SafeSQLite", "RunLedger", "Jobs", "ZeroMQ",
-                "Threads", "DurableFiles",
+                "ClusterProtocol", "ZeroMQ", "Threads",
             ]),
         // What state machines of a cluster take and say: events, effects, records, settings.
         layer("ClusterVocabulary", ["ClusterProtocol", "Jobs"]),
         // What the coordinator's machine keeps of stores, runs, tasks, attempts and workers.
-        layer("ClusterTables", ["ClusterVocabulary", "ClusterProtocol", "Jobs"]),
+        layer("ClusterTables", cluster),
         // The coordinator as a pure state machine, and readings of its state.
-        layer("ClusterCore", ["ClusterTables", "ClusterVocabulary", "ClusterProtocol", "Jobs"]),
+        layer("ClusterCore", cluster + ["ClusterTables"]),
         // The lives of a coordinator's runs, around that machine.
-        layer(
-            "RunSupervision",
-            ["ClusterCore", "ClusterTables", "ClusterVocabulary", "ClusterProtocol", "Jobs"]),
+        layer("RunSupervision", cluster + ["ClusterCore", "ClusterTables"]),
         // A worker as a pure state machine.
-        layer("WorkerRules", ["ClusterTables", "ClusterVocabulary", "ClusterProtocol", "Jobs"]),
+        layer("WorkerRules", cluster + ["ClusterTables"]),
         // Those machines under virtual time, with faults and checkers.
         layer(
             "ClusterSimulation",
-            [
-                "WorkerRules", "RunSupervision", "ClusterCore", "ClusterTables",
-                "ClusterVocabulary", "ClusterProtocol", "Jobs",
-            ]),
+            cluster + ["WorkerRules", "RunSupervision", "ClusterCore", "ClusterTables"]),
         // Stores in Core Data's format, of any size, from a seed.
         layer(
             "StoreForge",
@@ -213,43 +247,43 @@ let package = Package(
         layer(
             "RunReports",
             [
-                "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning",
-                "MigrationValidation", "StoreFileChecks", "SafeSQLite", "MappingModel",
-                "ManagedObjectModel", "RunLedger", "Jobs", "DurableFiles",
+                "RunService", "StoreRuns", "MigrationEngine", "MigrationPlans",
+                "MigrationValidation", "StoreFileChecks", "SafeSQLite", "MappingInference",
+                "MappingModel", "ManagedObjectModel", "RunLedger", "Jobs", "DurableFiles",
             ]),
         // What a program needs to ask a coordinator and to follow its runs.
         layer("ClusterClient", ["ClusterProtocol", "Jobs", "ZeroMQ", "Threads"]),
         // What all commands share: the terminal, failures, logs, keys, the live view.
         layer(
             "CommandSupport",
-            [
-                "ClusterClient", "RunReports", "Worker", "ClusterProtocol", "RunService",
-                "StoreRuns", "MigrationEngine", "MigrationPlanning", "StoreSwap", "CoreDataStore",
-                "SafeSQLite", "MappingModel", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ",
-                "Threads", "DurableFiles", arguments, logging,
+            runs + [
+                "ClusterClient", "RunReports", "Worker", "ClusterProtocol", "StoreSwap", "ZeroMQ",
+                "Threads", arguments, logging,
+            ]),
+        // Models and mappings as arguments, and the commands on them.
+        layer(
+            "ModelCommands",
+            runs + [
+                "MigrationPlanning", "CommandSupport", "RunReports", "MappingFiles", "ModelFiles",
+                arguments,
             ]),
         // The commands that migrate stores and manage runs, here or by a coordinator.
         layer(
             "RunCommands",
-            [
-                "CommandSupport", "ClusterClient", "RunReports", "ClusterCore", "LocalCluster",
-                "Coordinator", "Worker", "ClusterProtocol", "RunService", "RunMoves", "StoreRuns",
-                "StoreDiscovery", "MigrationEngine", "MigrationPlanning", "MigrationValidation",
-                "CoreDataStore", "SafeSQLite", "MappingFiles", "MappingModel", "ModelFiles",
-                "ManagedObjectModel", "RunLedger", "Jobs", "StoreLocks", "DurableFiles", arguments,
-                logging,
+            runs + [
+                "ModelCommands", "MigrationPlanning", "CommandSupport", "ClusterClient",
+                "RunReports", "ClusterCore", "LocalCluster", "Coordinator", "Worker",
+                "ClusterProtocol", "RunMoves", "StoreDiscovery", "MappingFiles", "ModelFiles",
+                "StoreLocks", arguments, logging,
             ]),
         // The command line: all commands, and those of clusters, models and keys.
         layer(
             "GodwitCommands",
-            [
-                "StoreImport", "RunCommands", "CommandSupport", "ClusterClient", "RunReports",
-                "StoreForge", "WorkerRules", "ClusterCore", "ClusterVocabulary", "LocalCluster",
-                "Coordinator", "Worker", "ClusterProtocol", "RunService", "StoreRuns",
-                "MigrationEngine", "MigrationPlanning", "CoreDataStore", "SafeSQLite",
-                "MappingFiles", "MappingModel", "MappingExpressions", "ModelFiles",
-                "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads", "StoreLocks",
-                "DurableFiles", arguments, logging,
+            runs + [
+                "ModelCommands", "StoreImport", "RunCommands", "CommandSupport", "ClusterClient",
+                "RunReports", "StoreForge", "WorkerRules", "ClusterCore", "ClusterVocabulary",
+                "LocalCluster", "Coordinator", "Worker", "ClusterProtocol", "MappingFiles",
+                "ModelFiles", "ZeroMQ", "Threads", "StoreLocks", arguments, logging,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -265,11 +299,9 @@ let package = Package(
         // The benchmarks.
         .executableTarget(
             name: "godwit-bench",
-            dependencies: [
+            dependencies: runs + [
                 "CTransportPeer", "StoreForge", "ClusterVocabulary", "LocalCluster", "Coordinator",
-                "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
-                "MigrationPlanning", "CoreDataStore", "SafeSQLite", "ManagedObjectModel",
-                "RunLedger", "Jobs", "ZeroMQ", "Threads", "DurableFiles", arguments, grdb,
+                "ClusterProtocol", "ZeroMQ", "Threads", arguments, grdb,
             ], exclude: ["expert"], swiftSettings: settings),
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.
@@ -286,40 +318,36 @@ let package = Package(
             ], path: "Tests/FaultSupport", swiftSettings: settings),
         // Runs of tests, on threads.
         .target(
-            name: "RunSupport",
-            dependencies: [
-                "ClusterVocabulary", "LocalCluster", "Coordinator", "ClusterProtocol", "RunService",
-                "RunMoves", "StoreRuns", "MigrationEngine", "MigrationPlanning", "CoreDataStore",
-                "SafeSQLite", "RunLedger", "Jobs", "DurableFiles",
-            ], path: "Tests/RunSupport", swiftSettings: settings),
+            name: "RunSupport", dependencies: runTests, path: "Tests/RunSupport",
+            swiftSettings: settings),
         // Lets SQLite's own actions on files fail; it stands before the system's layer.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         // Notes every statement that SQLite runs.
         .target(name: "CStatementTrace", dependencies: ["CSQLite"], path: "Tests/CStatementTrace"),
         tests(
             "ManagedObjectModelTests", ["TestSupport", "ModelFiles", "ManagedObjectModel", grdb]),
-        tests("MappingModelTests", mapping + ["TestSupport", "MappingFiles", "ModelFiles"]),
-        tests("MappingExpressionsTests", ["MappingExpressions", "ManagedObjectModel"]),
+        tests(
+            "MappingModelTests",
+            mapping + ["MappingInference", "TestSupport", "MappingFiles", "ModelFiles"]),
+        tests(
+            "MappingExpressionsTests",
+            ["ExpressionEvaluation", "MappingExpressions", "ManagedObjectModel"]),
         tests("MappingFilesTests", mapping + ["TestSupport", "MappingFiles", "ModelFiles"]),
         tests(
             "CoreDataStoreTests",
             storeTests + [
-                "MigrationEngine", "MigrationPlanning", "PageWriting", "StorePages", "CSQLite",
-                grdb, sqlite,
+                "MigrationEngine", "PageWriting", "StorePages", "CSQLite", grdb, sqlite,
             ]),
-        tests("StoreForgeTests", storeTests + ["MappingModel"]),
+        tests("StoreForgeTests", storeTests),
         tests("DurableFilesTests", ["TestSupport", "StoreLocks", "DurableFiles", "CLinux"]),
         tests("ThreadsTests", ["TestSupport", "Threads"]),
         tests("ZeroMQTests", ["TestSupport", "ZeroMQ", "Threads", "CLinux", "CZeroMQ"]),
         tests(
             "RunLedgerTests",
             ["TestSupport", "RunLedger", "Jobs", "Threads", "DurableFiles", grdb]),
+        tests("MigrationPlanningTests", storeTests + ["MigrationPlanning"]),
         tests(
-            "MigrationPlanningTests",
-            storeTests + ["MigrationPlanning", "MappingModel", "MappingExpressions", "Jobs"]),
-        tests(
-            "MigrationValidationTests",
-            storeTests + ["MigrationValidation", "StoreFileChecks", "MappingModel", "Jobs"]),
+            "MigrationValidationTests", storeTests + ["MigrationValidation", "StoreFileChecks"]),
         tests("StoreImportTests", storeTests + ["StoreImport"]),
         // The scenarios of `godwit demo`, as small ones.
         .testTarget(
@@ -330,70 +358,41 @@ let package = Package(
         tests("StoreSwapTests", storeTests + ["StoreSwap", "StoreLocks"]),
         tests(
             "RunServiceTests",
-            [
+            runTests + [
                 "CStatementTrace", "CFaultVFS", "RunSupport", "FaultSupport", "TestSupport",
-                "sample-policies", "Godwit", "GodwitCommands", "RunCommands", "CommandSupport",
-                "RunReports", "StoreForge", "ClusterProtocol", "RunService", "RunMoves",
-                "StoreRuns", "StoreDiscovery", "MigrationEngine", "MigrationPlanning",
-                "MigrationValidation", "StoreFileChecks", "StoreSwap", "CoreDataStore",
-                "SafeSQLite", "MappingFiles", "MappingModel", "MappingExpressions", "ModelFiles",
-                "ManagedObjectModel", "RunLedger", "Jobs", "StoreLocks", "DurableFiles", grdb,
+                "sample-policies", "Godwit", grdb,
             ]),
-        tests(
-            "RunReportsTests",
-            [
-                "RunReports", "RunService", "MigrationEngine", "MigrationPlanning",
-                "MigrationValidation", "StoreFileChecks", "StoreSwap", "CoreDataStore", "Jobs",
-                "DurableFiles",
-            ]),
+        tests("RunReportsTests", runTests),
         // These run the built program, too.
         tests(
             "GodwitCommandsTests",
-            [
-                "FaultSupport", "TestSupport", "godwit", "GodwitCommands", "RunCommands",
-                "CommandSupport", "ClusterClient", "RunReports", "StoreForge", "Worker",
-                "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
-                "MigrationPlanning", "MigrationValidation", "StoreSwap", "CoreDataStore",
-                "SafeSQLite", "MappingModel", "ModelFiles", "ManagedObjectModel", "RunLedger",
-                "Jobs", "ZeroMQ", "Threads", "DurableFiles", "CLinux", arguments, grdb, logging,
+            runTests + [
+                "FaultSupport", "TestSupport", "godwit", "CLinux", arguments, grdb, logging,
             ]),
         tests(
             "ClusterCoreTests",
-            [
+            cluster + [
                 "TestSupport", "WorkerRules", "RunSupervision", "ClusterCore", "ClusterTables",
-                "ClusterVocabulary", "ClusterProtocol", "Jobs",
             ]),
         tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterVocabulary", "Jobs"]),
         tests("ClusterProtocolTests", ["TestSupport", "ClusterProtocol", "Jobs"]),
         // A slot whose jobs misbehave, and a parent of slots, for the tests to start.
         .executableTarget(
             name: "faulty-slot",
-            dependencies: [
-                "FaultSupport", "WorkerRules", "ClusterVocabulary", "Worker", "ClusterProtocol",
-                "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning", "SafeSQLite",
-                "Jobs", "ZeroMQ", "DurableFiles", "CLinux", grdb,
-            ], path: "Tests/FaultySlot", swiftSettings: settings),
+            dependencies: runTests + ["FaultSupport", "CLinux", grdb], path: "Tests/FaultySlot",
+            swiftSettings: settings),
         // godwit with policies, for tests.
         .executableTarget(
             name: "sample-policies", dependencies: ["Godwit"], path: "Tests/SamplePolicies",
             swiftSettings: settings),
         tests(
             "WorkerTests",
-            [
-                "faulty-slot", "RunSupport", "TestSupport", "godwit", "StoreForge", "WorkerRules",
-                "ClusterCore", "ClusterVocabulary", "Worker", "ClusterProtocol", "RunService",
-                "StoreRuns", "MigrationEngine", "MigrationPlanning", "MigrationValidation",
-                "CoreDataStore", "SafeSQLite", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ",
-                "Threads", "StoreLocks", "DurableFiles", "CLinux",
-            ]),
+            runTests + ["faulty-slot", "RunSupport", "TestSupport", "godwit", "CLinux"]),
         tests(
             "CoordinatorTests",
-            [
-                "faulty-slot", "RunSupport", "FaultSupport", "TestSupport", "godwit", "StoreForge",
-                "RunSupervision", "ClusterCore", "ClusterVocabulary", "Coordinator",
-                "ClusterProtocol", "RunService", "StoreRuns", "StoreDiscovery", "MigrationEngine",
-                "MigrationPlanning", "CoreDataStore", "SafeSQLite", "ManagedObjectModel",
-                "RunLedger", "Jobs", "ZeroMQ", "Threads", "DurableFiles", "CLinux", "CZeroMQ", grdb,
+            runTests + [
+                "faulty-slot", "RunSupport", "FaultSupport", "TestSupport", "godwit", "CLinux",
+                "CZeroMQ", grdb,
             ]),
         tests("TidyTests", []),
     ]

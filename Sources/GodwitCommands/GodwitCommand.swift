@@ -5,6 +5,7 @@ import CoreDataStore
 import DurableFiles
 import ManagedObjectModel
 package import MigrationEngine
+import ModelCommands
 import RunCommands
 import RunReports
 import SafeSQLite

@@ -5,11 +5,12 @@ import CoreDataStore
 package import DurableFiles
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunService
 import SafeSQLite
-package import StoreRuns
+package import StateFolders
+import StoreRuns
 import Threads
 import Worker
 import WorkerRules
@@ -228,7 +229,7 @@ package struct LocalCluster: Sendable {
         _ ends: EndMailbox
     ) throws -> RunningWorker {
         var settings = WorkerSettings(
-            worker: "local", protocols: .current, engine: Planner.engineVersion,
+            worker: "local", protocols: .current, engine: MigrationPlan.engineVersion,
             sqlite: SQLiteLibrary.version, slots: slots.count, jitterSeed: place.number())
         settings.grace = 0
         let setup = SlotSetup(

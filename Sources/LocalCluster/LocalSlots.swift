@@ -1,6 +1,7 @@
 package import DurableFiles
 import Jobs
 package import MigrationEngine
+import StateFolders
 package import StoreRuns
 package import Worker
 

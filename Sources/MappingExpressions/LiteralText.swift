@@ -1,7 +1,7 @@
 import ManagedObjectModel
 
 /// Constants that text writes as casts of a literal, such as `CAST(0.0, "NSDate")`.
-enum LiteralText {
+package enum LiteralText {
     /// What stands within the brackets of such a cast.
     enum Literal {
         case text(String)
@@ -72,7 +72,7 @@ enum LiteralText {
     }
 
     /// Whether a text is a decimal number: sign, digits, fraction and exponent.
-    static func isDecimal(_ text: String) -> Bool {
+    package static func isDecimal(_ text: String) -> Bool {
         var rest = text.utf8[...]
         if let sign = rest.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") {
             rest.removeFirst()
@@ -125,8 +125,8 @@ enum LiteralText {
         }
     }
 
-    /// 8-4-4-4-12 hexadecimal digits.
-    static func uuid(_ text: String) -> [UInt8]? {
+    /// The bytes of a UUID's text, 8-4-4-4-12 hexadecimal digits; nil for another text.
+    package static func uuid(_ text: String) -> [UInt8]? {
         let characters = Array(text.utf8)
         let hyphens = [8, 13, 18, 23]
         guard characters.count == 36,

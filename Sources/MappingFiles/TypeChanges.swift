@@ -1,5 +1,6 @@
 import ManagedObjectModel
 import MappingExpressions
+import MappingInference
 import MappingModel
 
 /// What carries the values of one entity mapping into attributes of another type.

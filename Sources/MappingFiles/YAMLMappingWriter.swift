@@ -1,6 +1,7 @@
 import Foundation
 package import ManagedObjectModel
 import MappingExpressions
+import MappingInference
 package import MappingModel
 
 /// Writes mapping files in YAML.

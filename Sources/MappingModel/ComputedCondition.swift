@@ -30,7 +30,7 @@ extension EntityMapping {
 
 extension MappingExpression {
     /// Whether a value may be one for which the expression cannot be computed, or too large.
-    var mayFail: Bool {
+    package var mayFail: Bool {
         switch self {
         case .null, .constant, .evaluatedObject, .variable, .keyPath: false
         case .function(let function, let arguments):

@@ -26,12 +26,12 @@ package struct LinkBounds: Hashable, Sendable, Codable {
     package var needLinks: Bool { !allowsNone || atLeast > 1 }
 
     /// Whether the lower bound rejects a number that the other one accepts.
-    func raiseLowerBound(of other: LinkBounds) -> Bool {
+    package func raiseLowerBound(of other: LinkBounds) -> Bool {
         (!allowsNone && other.allowsNone) || (atLeast > 1 && atLeast > other.atLeast)
     }
 
     /// Whether the upper bound rejects a number that the other one accepts.
-    func lowerUpperBound(of other: LinkBounds) -> Bool {
+    package func lowerUpperBound(of other: LinkBounds) -> Bool {
         guard let atMost else { return false }
         guard let before = other.atMost else { return true }
         return atMost < before

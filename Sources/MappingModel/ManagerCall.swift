@@ -46,7 +46,7 @@ package enum ManagerCall: Hashable, Sendable {
 
     /// The keys behind `$source` that lead to the source objects, none for the object itself; nil
     /// for every other expression.
-    var sourcePath: [String]? {
+    package var sourcePath: [String]? {
         instances == .variable("source") ? [] : instances.sourceKeys
     }
 

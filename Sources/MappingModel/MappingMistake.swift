@@ -47,7 +47,7 @@ package struct MappingMistake: Hashable, Sendable, Codable {
 
 extension MappingMistake {
     /// A mistake at the place of a property, or of the entity mapping itself.
-    init(
+    package init(
         in mapping: EntityMappingDefinition, at property: PropertyMappingDefinition?, _ text: String
     ) {
         self.init(

@@ -1,3 +1,5 @@
+package import ManagedObjectModel
+
 /// What a migration policy says of itself before it runs: what it does to objects, so that a plan
 /// can reserve keys and the validation knows what it may expect.
 ///
@@ -87,5 +89,20 @@ extension [PolicyDeclaration] {
     /// The policy of a class name.
     package func named(_ className: String) -> PolicyDeclaration? {
         first { $0.className == className }
+    }
+}
+
+extension PolicyDeclaration {
+    /// Why a policy cannot set an attribute; nil where it can.
+    package static func refusal(of attribute: Attribute) -> String? {
+        if attribute.isTransient { return "it is transient: no store holds its values" }
+        if attribute.derivation != nil {
+            return "it is derived: Core Data computes it when it saves an object"
+        }
+        if attribute.type == .composite { return "it is a composite attribute" }
+        if attribute.allowsExternalBinaryDataStorage {
+            return "it may lie in a file of its own: its value can only be copied"
+        }
+        return nil
     }
 }

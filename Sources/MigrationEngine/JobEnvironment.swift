@@ -1,6 +1,6 @@
 package import DurableFiles
 package import Jobs
-package import MigrationPlanning
+package import MigrationPlans
 
 /// Where a job's files are on this machine.
 package struct JobEnvironment: Sendable {

@@ -1,7 +1,7 @@
 import CoreDataStore
 import DurableFiles
 package import Jobs
-package import MigrationPlanning
+package import MigrationPlans
 package import SafeSQLite
 import Synchronization
 
@@ -29,7 +29,7 @@ package final class JobRunner: Sendable {
     package func run(
         _ job: Job, attempt: Attempt, counter: RowCounter? = nil
     ) throws(EngineError) -> Receipt {
-        guard job.engine == Planner.engineVersion else {
+        guard job.engine == MigrationPlan.engineVersion else {
             throw .wrongPlan("engine \(job.engine) made the job")
         }
         let file = try plan(of: job)

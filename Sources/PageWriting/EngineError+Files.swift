@@ -1,6 +1,6 @@
 package import CoreDataStore
 import DurableFiles
-package import MigrationPlanning
+package import MigrationPlans
 
 extension EngineError {
     /// Runs what opens, reads or writes a file.

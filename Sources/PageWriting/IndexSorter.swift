@@ -1,5 +1,5 @@
 import DurableFiles
-import MigrationPlanning
+import MigrationPlans
 
 /// A file without a name that holds sorted runs: it goes with the process.
 final class RunFile {

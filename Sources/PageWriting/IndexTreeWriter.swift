@@ -1,4 +1,4 @@
-import MigrationPlanning
+import MigrationPlans
 
 /// Writes the b-tree of an index from entries in order (SQLite file format §1.6).
 ///

@@ -1,4 +1,4 @@
-import MigrationPlanning
+import MigrationPlans
 
 /// A record that is put together, value by value (SQLite file format §2.1).
 ///

@@ -1,4 +1,4 @@
-package import MigrationPlanning
+package import MigrationPlans
 import SafeSQLite
 
 /// Appends pages to a file, with their entries in its pointer map.

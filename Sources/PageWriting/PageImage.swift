@@ -1,5 +1,5 @@
 package import DurableFiles
-package import MigrationPlanning
+package import MigrationPlans
 import SafeSQLite
 
 /// A database that is read or written page by page, while no connection has it open: a file, or

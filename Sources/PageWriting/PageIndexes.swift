@@ -1,6 +1,6 @@
 package import CoreDataStore
 package import DurableFiles
-package import MigrationPlanning
+package import MigrationPlans
 package import SafeSQLite
 
 /// Makes the indexes of a destination from sorted runs of entries, page by page.

@@ -1,7 +1,7 @@
 package import CoreDataStore
 import ManagedObjectModel
 import MappingModel
-package import MigrationPlanning
+package import MigrationPlans
 import SafeSQLite
 
 /// What chunks of a plan say, as programs over the records of their source tables.

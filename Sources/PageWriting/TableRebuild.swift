@@ -1,5 +1,5 @@
 package import DurableFiles
-package import MigrationPlanning
+package import MigrationPlans
 
 /// Fills one empty table and its indexes from records of other databases, page by page.
 ///

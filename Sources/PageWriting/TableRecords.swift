@@ -1,5 +1,5 @@
 import DurableFiles
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// The records of one table of a file of our own, by ascending rowids.

@@ -1,4 +1,4 @@
-import MigrationPlanning
+import MigrationPlans
 
 /// Writes the b-tree of a table from records in ascending rowids (SQLite file format §1.6).
 ///

@@ -1,7 +1,8 @@
 import DurableFiles
 import Foundation
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
+import StateFolders
 import StoreRuns
 import StoreSwap
 

@@ -1,8 +1,9 @@
 import DurableFiles
 import Jobs
 package import RunLedger
+package import StateFolders
 import StoreLocks
-package import StoreRuns
+import StoreRuns
 
 /// Cancels an unfinished run, or one of its stores.
 package struct CancelRun: Sendable {

@@ -1,8 +1,9 @@
 import DurableFiles
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 package import RunLedger
-package import StoreRuns
+package import StateFolders
+import StoreRuns
 import StoreSwap
 
 // MARK: - Results that may be all that is left of a store

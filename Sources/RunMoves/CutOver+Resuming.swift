@@ -3,8 +3,9 @@ import DurableFiles
 import Jobs
 import MigrationEngine
 package import RunLedger
+package import StateFolders
 package import StoreLocks
-package import StoreRuns
+import StoreRuns
 import StoreSwap
 
 // MARK: - Moves that no longer fit

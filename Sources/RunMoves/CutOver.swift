@@ -2,8 +2,9 @@ import CoreDataStore
 package import DurableFiles
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 package import RunLedger
+package import StateFolders
 import StoreLocks
 package import StoreRuns
 import StoreSwap

@@ -2,7 +2,8 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
+import StateFolders
 import StoreRuns
 package import StoreSwap
 

@@ -1,7 +1,8 @@
 import DurableFiles
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 package import RunLedger
+package import StateFolders
 package import StoreRuns
 
 /// Results that earlier runs of a request made in its output folder, and that still stand.

@@ -1,3 +1,4 @@
+import StateFolders
 import StoreRuns
 
 /// The JSON of a move, which the ledger gets before and after it: encoded once.

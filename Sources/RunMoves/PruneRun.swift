@@ -3,12 +3,13 @@ package import DurableFiles
 import Foundation
 import Jobs
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import SafeSQLite
+package import StateFolders
 import StoreDiscovery
 import StoreLocks
-package import StoreRuns
+import StoreRuns
 import StoreSwap
 
 /// What pruning a run frees.

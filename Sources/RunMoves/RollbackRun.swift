@@ -1,10 +1,11 @@
 import CoreDataStore
 import DurableFiles
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
+package import StateFolders
 package import StoreLocks
-package import StoreRuns
+import StoreRuns
 import StoreSwap
 
 /// Puts the originals of a run back.

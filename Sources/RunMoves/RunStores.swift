@@ -4,8 +4,9 @@ import Foundation
 package import Jobs
 import MigrationEngine
 package import RunLedger
+package import StateFolders
 import StoreLocks
-package import StoreRuns
+import StoreRuns
 import StoreSwap
 
 /// What a later command works on: a run of a state folder, all of its stores or one of them.

@@ -3,6 +3,7 @@ import DurableFiles
 import Jobs
 import ManagedObjectModel
 import SafeSQLite
+import StateFolders
 import StoreRuns
 import StoreSwap
 

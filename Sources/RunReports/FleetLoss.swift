@@ -1,4 +1,5 @@
 import DurableFiles
+import MappingInference
 import MappingModel
 package import MigrationValidation
 

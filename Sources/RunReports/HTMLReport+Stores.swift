@@ -1,5 +1,5 @@
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunService
 

@@ -1,7 +1,7 @@
 import DurableFiles
 import Jobs
 import MigrationEngine
-package import MigrationPlanning
+package import MigrationPlans
 import MigrationValidation
 package import RunLedger
 import RunService

@@ -1,6 +1,6 @@
 package import Jobs
 package import ManagedObjectModel
-package import MigrationPlanning
+package import MigrationPlans
 package import MigrationValidation
 import RunService
 

@@ -3,6 +3,7 @@ import DurableFiles
 import Jobs
 import LocalCluster
 import RunLedger
+import StateFolders
 import StoreRuns
 
 /// A run on threads of this process, with the times of its steps.

@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreDataStore
 import DurableFiles
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunService
 import SafeSQLite

@@ -4,7 +4,7 @@ import ClusterVocabulary
 @testable import Coordinator
 import DurableFiles
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunService
 @testable import StoreRuns

@@ -10,6 +10,7 @@ import MigrationEngine
 import RunLedger
 @testable import RunService
 import RunSupervision
+import StateFolders
 import StoreRuns
 import Synchronization
 import Testing

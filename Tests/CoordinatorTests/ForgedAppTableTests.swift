@@ -2,6 +2,7 @@ import DurableFiles
 import Jobs
 import RunService
 import SafeSQLite
+import StateFolders
 import TestSupport
 import Testing
 

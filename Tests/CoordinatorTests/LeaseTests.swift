@@ -8,9 +8,10 @@ import DurableFiles
 import Foundation
 import Glibc
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 @testable import RunService
+import StateFolders
 import StoreRuns
 import Testing
 import ZeroMQ

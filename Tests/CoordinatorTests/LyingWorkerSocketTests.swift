@@ -9,6 +9,7 @@ import Jobs
 import MigrationEngine
 import RunLedger
 @testable import RunService
+import StateFolders
 import StoreRuns
 import TestSupport
 import Testing

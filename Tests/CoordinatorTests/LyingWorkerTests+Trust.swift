@@ -3,6 +3,7 @@ import Glibc
 import Jobs
 import RunLedger
 import SafeSQLite
+import StateFolders
 import Testing
 
 @testable import RunService

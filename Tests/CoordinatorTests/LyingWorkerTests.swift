@@ -8,6 +8,7 @@ import RunLedger
 @testable import RunService
 import SafeSQLite
 @testable import StoreRuns
+import StateFolders
 import TestSupport
 import Testing
 

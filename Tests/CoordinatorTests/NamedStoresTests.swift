@@ -1,6 +1,7 @@
 import DurableFiles
 import Foundation
 import RunLedger
+import StateFolders
 import StoreDiscovery
 import Testing
 

@@ -2,7 +2,7 @@ import ClusterVocabulary
 @testable import Coordinator
 import DurableFiles
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 @testable import RunService
 import Testing

@@ -2,6 +2,7 @@ import DurableFiles
 import Foundation
 import Jobs
 import RunLedger
+import StateFolders
 import TestSupport
 import Testing
 

@@ -9,6 +9,7 @@ import MigrationEngine
 import RunLedger
 @testable import RunService
 @testable import StoreRuns
+import StateFolders
 import Testing
 
 // What the coordinator takes of shards.

@@ -6,11 +6,12 @@ import GRDB
 import Glibc
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 @testable import RunService
 import SafeSQLite
 @testable import StoreRuns
+import StateFolders
 import Testing
 
 /// A store in chunks, taken through its life by hand.
@@ -63,7 +64,7 @@ import Testing
                     worker: "w1")
             ])
             return try lab.run(
-                plan.template.job(key, work, engine: Planner.engineVersion), attempt)
+                plan.template.job(key, work, engine: MigrationPlan.engineVersion), attempt)
         }
 
         /// A job from its beginning to its acceptance.
@@ -127,7 +128,7 @@ import Testing
             let life = try Life(lab, run)
             let chunks = try life.prepare()
             #expect(chunks.steps.count > 3 && chunks.done == nil && chunks.voided == nil)
-            #expect(chunks.engine == Planner.engineVersion && chunks.roots == ["all"])
+            #expect(chunks.engine == MigrationPlan.engineVersion && chunks.roots == ["all"])
             try life.build()
             try life.finish()
             #expect(try SharingLab.comparable(store) == own)

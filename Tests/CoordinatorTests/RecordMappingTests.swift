@@ -3,9 +3,10 @@ import ClusterVocabulary
 import DurableFiles
 import Glibc
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunService
+import StateFolders
 import StoreRuns
 import Testing
 

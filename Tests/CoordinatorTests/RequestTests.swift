@@ -8,6 +8,7 @@ import Jobs
 import RunLedger
 import RunSupervision
 @testable import StoreRuns
+import StateFolders
 import Synchronization
 import Testing
 

@@ -8,6 +8,7 @@ import Jobs
 import RunLedger
 @testable import RunService
 @testable import StoreRuns
+import StateFolders
 import Testing
 
 /// What becomes of work when the coordinator starts again.

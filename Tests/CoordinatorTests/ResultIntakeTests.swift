@@ -12,6 +12,7 @@ import RunLedger
 @testable import RunService
 import SafeSQLite
 @testable import StoreRuns
+import StateFolders
 import Testing
 
 /// What becomes of results that workers deliver.

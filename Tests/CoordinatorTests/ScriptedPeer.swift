@@ -5,7 +5,7 @@ import ClusterProtocol
 @testable import Coordinator
 import DurableFiles
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 @testable import RunService
 import Synchronization
@@ -110,7 +110,8 @@ final class ScriptedPeer {
         try say(
             .hello(
                 WorkerHello(
-                    worker: name ?? self.name, protocols: .current, engine: Planner.engineVersion,
+                    worker: name ?? self.name, protocols: .current,
+                    engine: MigrationPlan.engineVersion,
                     sqlite: "3", policies: [], roots: ["all"], slots: slots, scratchBytes: 1 << 40,
                     held: held, instance: instance)))
     }

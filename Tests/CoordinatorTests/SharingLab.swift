@@ -9,11 +9,12 @@ import ManagedObjectModel
 import MappingExpressions
 import MappingModel
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 @testable import RunService
 import RunSupport
 import SafeSQLite
+import StateFolders
 import StoreForge
 @testable import StoreRuns
 import Synchronization
@@ -215,7 +216,7 @@ final class SharingLab {
         let offer = try #require(try reader(run).one(1).offer).offer
         guard case .whole(let plan) = offer.entry else { throw Missing(description: "a plan") }
         let attempt = attempt(plan, .whole)
-        let job = plan.template.job(offer.key, .whole, engine: Planner.engineVersion)
+        let job = plan.template.job(offer.key, .whole, engine: MigrationPlan.engineVersion)
         try ledger.append([
             .storeChanged(run: run.id, store: 1, .running, reason: nil, at: 1),
             .attemptBegan(

@@ -1,8 +1,8 @@
 import DurableFiles
 import Foundation
 import GRDB
-import MigrationPlanning
 @testable import PageWriting
+import MigrationPlans
 import TestSupport
 import Testing
 

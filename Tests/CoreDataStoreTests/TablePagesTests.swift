@@ -1,7 +1,7 @@
 import DurableFiles
 import Foundation
 import GRDB
-import MigrationPlanning
+import MigrationPlans
 import TestSupport
 import Testing
 

@@ -6,9 +6,10 @@ import GRDB
 import Glibc
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunService
 import SafeSQLite
+import StateFolders
 import StoreRuns
 import Synchronization
 import Worker

@@ -6,7 +6,7 @@ import FaultSupport
 import Glibc
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunService
 import SafeSQLite
 import Worker
@@ -29,7 +29,7 @@ enum FaultyWorker {
         let setup = try SlotSetup(roots: values("--root"), reportMilliseconds: 50)
         let count = Int(values("--slots").first ?? "") ?? 1
         var settings = WorkerSettings(
-            worker: name, protocols: .current, engine: Planner.engineVersion, sqlite: "3",
+            worker: name, protocols: .current, engine: MigrationPlan.engineVersion, sqlite: "3",
             slots: count, jitterSeed: 1)
         settings.grace = 0
         settings.reconnect = Backoff(first: 10, longest: 100)

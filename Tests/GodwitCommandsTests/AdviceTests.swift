@@ -2,6 +2,7 @@ import DurableFiles
 import RunReports
 import RunService
 import SafeSQLite
+import StateFolders
 import StoreRuns
 import StoreSwap
 import Testing

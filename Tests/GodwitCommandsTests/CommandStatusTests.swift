@@ -3,12 +3,14 @@ import DurableFiles
 import Glibc
 import Jobs
 import ManagedObjectModel
+import MappingInference
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunReports
 import RunService
 import SafeSQLite
+import StateFolders
 import StoreSwap
 import Testing
 import ZeroMQ

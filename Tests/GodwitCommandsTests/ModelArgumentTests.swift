@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import ManagedObjectModel
+@testable import ModelCommands
 import RunReports
 import TestSupport
 import Testing

@@ -3,10 +3,13 @@ import DurableFiles
 import Foundation
 import GRDB
 import Jobs
+import MappingInference
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
+@testable import ModelCommands
 import RunReports
+import StateFolders
 import StoreForge
 import StoreRuns
 import TestSupport

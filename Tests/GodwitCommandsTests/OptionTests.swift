@@ -2,7 +2,8 @@ import ArgumentParser
 import CoreDataStore
 import MappingModel
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
+@testable import ModelCommands
 import RunReports
 import Testing
 

@@ -1,7 +1,9 @@
 import DurableFiles
 import Jobs
 import ManagedObjectModel
+import MappingInference
 import MappingModel
+import MigrationPlans
 import RunService
 import Testing
 

@@ -2,7 +2,9 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import ManagedObjectModel
+import MappingInference
 import MappingModel
+import MigrationPlans
 import TestSupport
 import Testing
 

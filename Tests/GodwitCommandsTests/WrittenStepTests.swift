@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
+@testable import ModelCommands
 import StoreForge
 import TestSupport
 import Testing

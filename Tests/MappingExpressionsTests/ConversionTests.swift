@@ -1,3 +1,4 @@
+import ExpressionEvaluation
 import Foundation
 import ManagedObjectModel
 import MappingExpressions

@@ -1,3 +1,4 @@
+import ExpressionEvaluation
 import Foundation
 import MappingExpressions
 import Testing

@@ -1,3 +1,4 @@
+import ExpressionEvaluation
 import ManagedObjectModel
 import MappingExpressions
 import Testing

@@ -1,5 +1,6 @@
 import ManagedObjectModel
 import MappingExpressions
+import MappingInference
 import MappingModel
 import Testing
 

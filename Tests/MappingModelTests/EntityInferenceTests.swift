@@ -1,4 +1,5 @@
 import ManagedObjectModel
+import MappingInference
 import MappingModel
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import ManagedObjectModel
 import MappingFiles
+import MappingInference
 import MappingModel
 import ModelFiles
 import TestSupport

@@ -1,5 +1,6 @@
 import Foundation
 import ManagedObjectModel
+import MappingInference
 import MappingModel
 import Testing
 

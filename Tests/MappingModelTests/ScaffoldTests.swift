@@ -1,5 +1,6 @@
 import ManagedObjectModel
 import MappingFiles
+import MappingInference
 import MappingModel
 import TestSupport
 import Testing

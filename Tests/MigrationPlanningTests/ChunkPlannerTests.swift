@@ -1,4 +1,5 @@
 import CoreDataStore
+import MigrationPlans
 import SafeSQLite
 import Testing
 

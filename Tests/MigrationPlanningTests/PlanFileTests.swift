@@ -2,8 +2,10 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
+import MappingInference
 import MappingModel
 import MigrationPlanning
+import MigrationPlans
 import StoreForge
 import TestSupport
 import Testing
@@ -64,7 +66,7 @@ import Testing
     /// Other versions of the engine may give the same jobs other rows.
     @Test func aPlanOfAnotherEngineIsRefused() throws {
         try withPlan { file, path in
-            let own = "\"engine\":\"\(Planner.engineVersion)\""
+            let own = "\"engine\":\"\(MigrationPlan.engineVersion)\""
             let text = String(decoding: file.bytes, as: UTF8.self)
             try #require(text.ranges(of: own).count == 1)
             let bytes = Array(text.replacing(own, with: "\"engine\":\"other\"").utf8)

@@ -4,6 +4,7 @@ import Foundation
 import ManagedObjectModel
 import MappingExpressions
 import MappingModel
+import MigrationPlans
 import SafeSQLite
 import StoreForge
 import TestSupport

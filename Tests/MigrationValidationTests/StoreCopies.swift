@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Foundation
+import MappingInference
 import MappingModel
 import SafeSQLite
 import StoreFileChecks

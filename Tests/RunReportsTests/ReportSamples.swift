@@ -1,7 +1,7 @@
 import DurableFiles
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunService
 import StoreFileChecks
 

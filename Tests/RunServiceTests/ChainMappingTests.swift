@@ -5,8 +5,10 @@ import Godwit
 import Jobs
 import ManagedObjectModel
 import MappingFiles
+import MappingInference
 import MappingModel
 import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import StoreForge
 import StoreRuns
@@ -152,7 +154,7 @@ import Testing
     @Test("a policy in the last step reads the store that was written before it")
     func policyAtTheEnd() throws {
         var first: [[DatabaseValue]]?
-        for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
+        for strategy in [MigrationPlans.Strategy.whole, .partitioned] {
             try StoreLab.run { lab in
                 var recipe = ForgeRecipe(model: try changed(PolicyLab.source()), seed: 3)
                 recipe.rows = ["Note": 200, "Person": 9]
@@ -182,7 +184,7 @@ import Testing
                 options: PolicyLab.options(.whole), policies: [NotePolicy.self])
             let alone = try PolicyLab.rows(lab)
             try FileManager.default.removeItem(at: lab.output)
-            for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
+            for strategy in [MigrationPlans.Strategy.whole, .partitioned] {
                 var options = try PolicyLab.options(strategy)
                 let (from, to) = (try PolicyLab.source(), try PolicyLab.destination())
                 options.ways = ways(through: to)

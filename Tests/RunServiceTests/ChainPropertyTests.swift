@@ -3,8 +3,10 @@ import DurableFiles
 import Foundation
 import ManagedObjectModel
 import MappingFiles
+import MappingInference
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
+import StateFolders
 import StoreForge
 import StoreRuns
 import TestSupport

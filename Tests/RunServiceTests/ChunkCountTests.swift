@@ -1,6 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunService
 import StoreForge

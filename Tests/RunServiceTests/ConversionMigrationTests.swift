@@ -4,7 +4,7 @@ import GRDB
 import ManagedObjectModel
 import MappingFiles
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunService
 import StoreForge
@@ -14,7 +14,7 @@ import Testing
 
 /// Attributes that a mapping file turns into other types and forms.
 @Suite("Conversions of attributes") struct ConversionMigrationTests {
-    private static let strategies: [MigrationPlanning.Strategy] = [.whole, .partitioned]
+    private static let strategies: [MigrationPlans.Strategy] = [.whole, .partitioned]
 
     private func model(_ attributes: [Attribute]) throws -> Model {
         var entities = try ForgeModels.notes(version: 1).numberedEntities
@@ -53,7 +53,7 @@ import Testing
     }
 
     private func options(
-        _ strategy: MigrationPlanning.Strategy, _ lines: String, losses: LossPolicy = .report
+        _ strategy: MigrationPlans.Strategy, _ lines: String, losses: LossPolicy = .report
     ) throws -> PlanOptions {
         let yaml =
             "godwit-mapping: 1\nentities:\n  - entity: Note\n    attributes:\n"
@@ -74,7 +74,7 @@ import Testing
         """
 
     @Test(arguments: strategies)
-    func valuesAreConverted(strategy: MigrationPlanning.Strategy) throws {
+    func valuesAreConverted(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             try forge(lab)
             try lab.damage(
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: strategies)
-    func replacedValuesAreLosses(strategy: MigrationPlanning.Strategy) throws {
+    func replacedValuesAreLosses(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             try forge(lab)
             try lab.damage("UPDATE ZNOTE SET ZBORN = 'soon' WHERE Z_PK = 3")
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(arguments: strategies)
-    func aValueWithoutAFormIsRefused(strategy: MigrationPlanning.Strategy) throws {
+    func aValueWithoutAFormIsRefused(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             try forge(lab)
             try lab.damage("UPDATE ZNOTE SET ZCOUNT = 'secret' WHERE Z_PK = 11")

@@ -1,7 +1,7 @@
 import CoreDataStore
 import Foundation
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import StoreForge
 import Testing
 

@@ -2,7 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunSupport
 import SafeSQLite
@@ -10,6 +10,7 @@ import SafeSQLite
 @testable import RunMoves
 @testable import RunService
 @testable import StoreRuns
+import StateFolders
 
 /// What the engine made of one store.
 struct MigrationOutcome {

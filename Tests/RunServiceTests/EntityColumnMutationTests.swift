@@ -4,12 +4,14 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import ManagedObjectModel
+import MappingInference
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunReports
 import RunService
 import SafeSQLite
+import StateFolders
 import StoreFileChecks
 import StoreRuns
 import TestSupport

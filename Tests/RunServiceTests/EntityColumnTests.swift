@@ -4,11 +4,12 @@ import DurableFiles
 import FaultSupport
 import ManagedObjectModel
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunReports
 import RunService
 import SafeSQLite
+import StateFolders
 import StoreFileChecks
 import StoreForge
 import StoreRuns

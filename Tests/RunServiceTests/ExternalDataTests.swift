@@ -3,7 +3,7 @@ import DurableFiles
 import Foundation
 import GRDB
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunService
 import StoreForge

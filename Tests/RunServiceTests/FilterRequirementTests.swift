@@ -2,7 +2,7 @@ import CoreDataStore
 import GRDB
 import ManagedObjectModel
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import StoreForge
 import StoreRuns
@@ -12,7 +12,7 @@ import Testing
 extension FilteredMigrationTests {
     /// One mapping takes what has a value, and the other one fills it in.
     @Test(arguments: strategies)
-    func filtersDecideWhatAMappingAsks(strategy: MigrationPlanning.Strategy) throws {
+    func filtersDecideWhatAMappingAsks(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             try forge(lab)
             var person = Self.person()
@@ -44,7 +44,7 @@ extension FilteredMigrationTests {
 
     /// A stored 2 is true, for SQL as well as for Swift.
     @Test(arguments: strategies)
-    func oddTruthValuesAreTrue(strategy: MigrationPlanning.Strategy) throws {
+    func oddTruthValuesAreTrue(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             var flagged = Self.person()
             flagged.attributes.append(Attribute(name: "isOld", type: .boolean))

@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 import ManagedObjectModel
 import MappingFiles
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunService
 import StoreForge
@@ -16,7 +16,7 @@ import Testing
 
 /// Mapping files that tell objects of one entity apart, or make several of one.
 @Suite("Filtered migrations") struct FilteredMigrationTests {
-    static let strategies: [MigrationPlanning.Strategy] = [.whole, .partitioned]
+    static let strategies: [MigrationPlans.Strategy] = [.whole, .partitioned]
 
     private static let personAttributes = [
         Attribute(name: "email", type: .string), Attribute(name: "name", type: .string),
@@ -52,7 +52,7 @@ import Testing
     }
 
     func options(
-        _ strategy: MigrationPlanning.Strategy, _ yaml: String
+        _ strategy: MigrationPlans.Strategy, _ yaml: String
     ) throws -> PlanOptions {
         let file = try MappingFile(path: "m.yaml", form: .yaml, bytes: Array(yaml.utf8))
         var options = PlanOptions(strategy: strategy, chunkBytes: 2048)
@@ -127,7 +127,7 @@ import Testing
 
     /// Filters that exclude each other leave keys as they are, and every link finds its objects.
     @Test(arguments: strategies)
-    func objectsOfOneEntityBecomeTwo(strategy: MigrationPlanning.Strategy) throws {
+    func objectsOfOneEntityBecomeTwo(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             try forge(lab)
             let to = DestinationChoice.model(
@@ -152,7 +152,7 @@ import Testing
 
     /// What no filter takes is counted as lost, and so are no links to it.
     @Test(arguments: strategies)
-    func whatNoFilterTakesIsLost(strategy: MigrationPlanning.Strategy) throws {
+    func whatNoFilterTakesIsLost(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             try forge(lab)
             let to = DestinationChoice.model(
@@ -201,7 +201,7 @@ import Testing
             ("owner", "PersonToPerson", 0), ("settings", "PersonToSettings", 0),
         ])
     func oneObjectBecomesTwoThatAreLinked(
-        strategy: MigrationPlanning.Strategy, stated: (side: String, mapping: String, most: Int32)
+        strategy: MigrationPlans.Strategy, stated: (side: String, mapping: String, most: Int32)
     ) throws {
         try StoreLab.run { lab in
             try forge(lab)
@@ -249,7 +249,7 @@ import Testing
 
     /// An object that becomes two in one table has its second key above all others.
     @Test(arguments: strategies)
-    func oneObjectBecomesTwoInOneTable(strategy: MigrationPlanning.Strategy) throws {
+    func oneObjectBecomesTwoInOneTable(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             try forge(lab)
             let to = DestinationChoice.model(

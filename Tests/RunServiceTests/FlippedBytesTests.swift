@@ -3,9 +3,10 @@ import DurableFiles
 import Foundation
 import GRDB
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunService
+import StateFolders
 import StoreForge
 import StoreRuns
 import Testing

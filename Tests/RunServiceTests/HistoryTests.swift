@@ -3,10 +3,11 @@ import CoreDataStore
 import Foundation
 import GRDB
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunReports
 import RunService
+import StateFolders
 import StoreForge
 import StoreRuns
 import Testing

@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 import GodwitCommands
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import ModelFiles
 import RunReports
 import StoreForge

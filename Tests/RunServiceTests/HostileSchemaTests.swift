@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunService
+import StateFolders
 import StoreForge
 import StoreRuns
 import Testing

@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 import ManagedObjectModel
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import ModelFiles
 import RunService

@@ -2,9 +2,11 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import ManagedObjectModel
+import MappingInference
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import RunService
+import StateFolders
 import StoreForge
 import StoreRuns
 import TestSupport

@@ -3,8 +3,9 @@ import CoreDataStore
 import Foundation
 import GRDB
 import ManagedObjectModel
+import MappingInference
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunReports
 import StoreForge
@@ -15,7 +16,7 @@ import Testing
 
 /// What a store has and its result has not: counted, and refused where that is asked.
 @Suite("Losses") struct LossTests {
-    private static let strategies: [MigrationPlanning.Strategy] = [.whole, .partitioned]
+    private static let strategies: [MigrationPlans.Strategy] = [.whole, .partitioned]
 
     /// The notes' model without what these names say: `Entity` or `Entity.property`.
     private func model(without names: Set<String>) throws -> ManagedObjectModel.Model {
@@ -32,7 +33,7 @@ import Testing
     }
 
     private func options(
-        _ strategy: MigrationPlanning.Strategy, _ losses: LossPolicy = .report
+        _ strategy: MigrationPlans.Strategy, _ losses: LossPolicy = .report
     ) -> PlanOptions {
         PlanOptions(strategy: strategy, chunkBytes: 8192, losses: losses)
     }
@@ -41,8 +42,7 @@ import Testing
         try lab.raw { try Int64.fetchOne($0, sql: sql) } ?? -1
     }
 
-    @Test(arguments: strategies) func historyIsCounted(strategy: MigrationPlanning.Strategy) throws
-    {
+    @Test(arguments: strategies) func historyIsCounted(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             var recipe = try StoreLab.recipe()
             recipe.historyRows = 80
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: strategies)
-    func valuesAndObjectsAreCounted(strategy: MigrationPlanning.Strategy) throws {
+    func valuesAndObjectsAreCounted(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             try lab.forge(try StoreLab.recipe())
             try lab.damage("UPDATE ZNOTE SET ZTITLE = NULL WHERE Z_PK % 3 = 0")
@@ -97,7 +97,7 @@ import Testing
     /// A version in between that renames a lost property is named with the loss, also where the
     /// loss is refused.
     @Test(arguments: strategies)
-    func aRenameInBetweenIsNamed(strategy: MigrationPlanning.Strategy) throws {
+    func aRenameInBetweenIsNamed(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             try lab.forge(try StoreLab.recipe())
             let bodies = try count(lab, "SELECT count(ZBODY) FROM ZNOTE")

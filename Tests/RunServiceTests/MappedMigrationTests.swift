@@ -5,7 +5,7 @@ import ManagedObjectModel
 import MappingExpressions
 import MappingFiles
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import StoreForge
 import StoreRuns
@@ -14,7 +14,7 @@ import Testing
 
 /// Migrations by a mapping file, read as a user writes it.
 @Suite("Mapped migrations") struct MappedMigrationTests {
-    private static let strategies: [MigrationPlanning.Strategy] = [.whole, .partitioned]
+    private static let strategies: [MigrationPlans.Strategy] = [.whole, .partitioned]
 
     /// A store of notes that count their words.
     private func recipe() throws -> ForgeRecipe {
@@ -46,7 +46,7 @@ import Testing
     }
 
     private func options(
-        _ strategy: MigrationPlanning.Strategy, _ yaml: String
+        _ strategy: MigrationPlans.Strategy, _ yaml: String
     ) throws -> PlanOptions {
         let file = try MappingFile(path: "m.yaml", form: .yaml, bytes: Array(yaml.utf8))
         var options = PlanOptions(strategy: strategy, chunkBytes: 8192)
@@ -70,7 +70,7 @@ import Testing
         """
 
     @Test(arguments: strategies)
-    func valuesAreComputed(strategy: MigrationPlanning.Strategy) throws {
+    func valuesAreComputed(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             try lab.forge(try recipe())
             try lab.damage(
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: strategies)
-    func valuesChangeTheirType(strategy: MigrationPlanning.Strategy) throws {
+    func valuesChangeTheirType(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             try lab.forge(try recipe())
             try lab.damage(
@@ -229,7 +229,7 @@ import Testing
 
     /// One source row becomes rows of two entities.
     @Test(arguments: strategies)
-    func oneEntityIsMappedTwice(strategy: MigrationPlanning.Strategy) throws {
+    func oneEntityIsMappedTwice(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             try lab.forge(try recipe())
             var entities = try notes()
@@ -312,7 +312,7 @@ extension MappedMigrationTests {
                     attributes:
                       rank: ($source.wordCount + 1) - $source.wordCount
                 """
-            for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
+            for strategy in [MigrationPlans.Strategy.whole, .partitioned] {
                 try lab.expectRefusal(
                     to: destination { _ in }, options: options(strategy, yaml),
                     namesStore: strategy == .whole, saying: ["Note.rank", "/Note/p5 ", "64-bit"])

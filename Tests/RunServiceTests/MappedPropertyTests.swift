@@ -1,7 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
-import MigrationPlanning
+import MigrationPlans
 import StoreRuns
 import TestSupport
 import Testing

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import ManagedObjectModel
 import MappingFiles
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import ModelFiles
 import StoreRuns
@@ -76,7 +76,7 @@ struct MoodyMigrationTests {
 
     @Test("as Core Data migrated it, whole and in chunks of two rows", arguments: [2, 3, 4])
     func migrated(version: Int) throws {
-        for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
+        for strategy in [MigrationPlans.Strategy.whole, .partitioned] {
             try StoreLab.run(name: "Moody.moody") { lab in
                 try copy(version, to: lab.store)
                 let next = version + 1

@@ -1,6 +1,7 @@
 import DurableFiles
 import Foundation
-import MigrationPlanning
+import MigrationPlans
+import StateFolders
 import TestSupport
 import Testing
 

@@ -3,10 +3,11 @@ import DurableFiles
 import Foundation
 import GRDB
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunService
 import SafeSQLite
+import StateFolders
 import StoreForge
 import StoreRuns
 import Synchronization

@@ -2,7 +2,7 @@ import CoreDataStore
 import Foundation
 import GRDB
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunService
 import SafeSQLite

@@ -5,7 +5,8 @@ import Godwit
 import Jobs
 import ManagedObjectModel
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
+import StateFolders
 import StoreRuns
 import TestSupport
 import Testing
@@ -129,7 +130,7 @@ private struct WrongPolicy: MigrationPolicy {
     }
 
     private func failure(
-        _ strategy: MigrationPlanning.Strategy, mapping: String = PolicyLab.mapping,
+        _ strategy: MigrationPlans.Strategy, mapping: String = PolicyLab.mapping,
         _ policies: [any MigrationPolicy.Type]
     ) throws -> String {
         var text = ""
@@ -156,7 +157,7 @@ private struct WrongPolicy: MigrationPolicy {
         "reports name the policy, the object and the reason, and nothing of what users wrote",
         arguments: Misdeed.allCases)
     func misdeed(_ misdeed: Misdeed) throws {
-        for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
+        for strategy in [MigrationPlans.Strategy.whole, .partitioned] {
             let text = try WrongPolicy.$misdeed.withValue(misdeed) {
                 try failure(strategy, [WrongPolicy.self])
             }

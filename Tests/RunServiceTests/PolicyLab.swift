@@ -4,7 +4,7 @@ import GRDB
 import Godwit
 import ManagedObjectModel
 import MappingFiles
-import MigrationPlanning
+import MigrationPlans
 import StoreForge
 import TestSupport
 
@@ -80,7 +80,7 @@ struct PolicyLab {
     }
 
     static func options(
-        _ strategy: MigrationPlanning.Strategy, _ partition: PartitionMode = .auto,
+        _ strategy: MigrationPlans.Strategy, _ partition: PartitionMode = .auto,
         mapping: String = PolicyLab.mapping, chunkBytes: Int64 = 4096
     ) throws -> PlanOptions {
         let file = try MappingFile(path: "m.yaml", form: .yaml, bytes: Array(mapping.utf8))

@@ -4,7 +4,7 @@ import GRDB
 import Godwit
 import ManagedObjectModel
 import MappingFiles
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import ModelFiles
 import StoreRuns
@@ -19,7 +19,7 @@ import Testing
 
     @Test("every way to cut a store gives the same objects, keys and links")
     func sameInEveryMode() throws {
-        let modes: [(MigrationPlanning.Strategy, PartitionMode)] = [
+        let modes: [(MigrationPlans.Strategy, PartitionMode)] = [
             (.whole, .auto), (.partitioned, .key), (.partitioned, .entity),
             (.partitioned, .uuid([PropertyKey("Note", "uid")])),
         ]
@@ -91,7 +91,7 @@ import Testing
 struct AppPolicyTests {
     private func migrate(
         _ store: String, _ bundle: String, _ version: String, _ mapping: String,
-        _ strategy: MigrationPlanning.Strategy, _ policy: any MigrationPolicy.Type,
+        _ strategy: MigrationPlans.Strategy, _ policy: any MigrationPolicy.Type,
         _ check: (Database) throws -> Void
     ) throws {
         try StoreLab.run { lab in
@@ -114,7 +114,7 @@ struct AppPolicyTests {
     @Test("Moody 5 to 6: one continent for all countries of it, also in chunks of one country")
     func moody() throws {
         let folder = "objcio-core-data/Migrations"
-        for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
+        for strategy in [MigrationPlans.Strategy.whole, .partitioned] {
             try migrate(
                 "\(folder)/MigrationsTests/Moody 5.moody",
                 "\(folder)/Migrations/Moody.xcdatamodeld", "Moody 6",
@@ -144,7 +144,7 @@ struct AppPolicyTests {
     @Test("wibosco 2 to 3: one section for every post") func wibosco() throws {
         let folder = "wibosco-CoreDataMigrationRevised-Example"
         let data = "\(folder)/CoreDataMigration-Example/CoreData"
-        for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
+        for strategy in [MigrationPlans.Strategy.whole, .partitioned] {
             try migrate(
                 "\(folder)/CoreDataMigration-ExampleTests/Resources/SQLite/"
                     + "CoreDataMigration_Example_2.sqlite",

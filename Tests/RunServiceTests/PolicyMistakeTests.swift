@@ -3,7 +3,7 @@ import DurableFiles
 import Foundation
 import GRDB
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import SafeSQLite
 import StoreFileChecks

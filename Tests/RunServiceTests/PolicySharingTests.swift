@@ -4,7 +4,7 @@ import GRDB
 import Godwit
 import ManagedObjectModel
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import StoreForge
 import StoreRuns
@@ -50,7 +50,7 @@ import Testing
     @Test("one object for each key, the source's before new ones", arguments: [1, 2, 3])
     func shared(seed: UInt64) throws {
         var first: [[DatabaseValue]]?
-        for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
+        for strategy in [MigrationPlans.Strategy.whole, .partitioned] {
             for partition in [PartitionMode.key, .entity] {
                 try StoreLab.run { lab in
                     var recipe = ForgeRecipe(model: try Self.model(isNew: false), seed: seed)
@@ -162,7 +162,7 @@ private struct TaggingPolicy: MigrationPolicy {
 
     @Test("equal keys of two entities are different objects")
     func equalKeys() throws {
-        for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
+        for strategy in [MigrationPlans.Strategy.whole, .partitioned] {
             try StoreLab.run { lab in
                 var recipe = ForgeRecipe(model: try Self.model(isNew: false), seed: 5)
                 recipe.rows = ["City": 200]

@@ -2,9 +2,10 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import RunService
 import RunSupport
+import StateFolders
 import StoreForge
 import StoreRuns
 import TestSupport

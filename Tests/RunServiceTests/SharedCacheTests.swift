@@ -2,7 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunService
 import StoreForge

@@ -6,6 +6,7 @@ import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
 import RunService
+import StateFolders
 import StoreForge
 import StoreRuns
 import Testing

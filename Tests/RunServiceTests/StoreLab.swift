@@ -6,9 +6,10 @@ import GRDB
 import Godwit
 import ManagedObjectModel
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunReports
 import RunService
+import StateFolders
 import StoreForge
 import StoreRuns
 import TestSupport

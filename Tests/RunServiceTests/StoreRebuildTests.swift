@@ -2,10 +2,12 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
+import MappingInference
 import MappingModel
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunService
+import StateFolders
 import StoreForge
 import StoreRuns
 import TestSupport

@@ -5,6 +5,7 @@ import GRDB
 import ManagedObjectModel
 import MigrationValidation
 import RunService
+import StateFolders
 import StoreFileChecks
 import StoreForge
 import StoreRuns

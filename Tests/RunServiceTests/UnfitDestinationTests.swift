@@ -1,9 +1,10 @@
 import CoreDataStore
 import Jobs
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunReports
+import StateFolders
 import StoreForge
 import StoreRuns
 import Testing
@@ -23,8 +24,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [MigrationPlanning.Strategy.whole, .partitioned])
-    func anOlderVersionIsRefused(strategy: MigrationPlanning.Strategy) throws {
+    @Test(arguments: [MigrationPlans.Strategy.whole, .partitioned])
+    func anOlderVersionIsRefused(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
             try lab.forge(try StoreLab.recipe())
             let own = VersionHashes(try ForgeModels.notes(version: 1)).digest

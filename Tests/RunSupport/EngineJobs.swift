@@ -2,7 +2,7 @@ import CoreDataStore
 package import DurableFiles
 package import Jobs
 package import MigrationEngine
-package import MigrationPlanning
+package import MigrationPlans
 import RunService
 import SafeSQLite
 package import StoreRuns

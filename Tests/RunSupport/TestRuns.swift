@@ -9,6 +9,7 @@ package import RunLedger
 package import RunMoves
 import RunService
 import SafeSQLite
+package import StateFolders
 package import StoreRuns
 import Synchronization
 

@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import MappingInference
 import MappingModel
 import SafeSQLite
 import StoreForge

@@ -1,8 +1,9 @@
 /// Texts of libraries name no option of a program: the command line alone knows which it has.
 enum OptionRules {
     private static let allowed = [
-        "Sources/CommandSupport/", "Sources/RunCommands/", "Sources/GodwitCommands/",
-        "Sources/godwit/", "Sources/godwit-bench/", "Sources/godwit-sim/",
+        "Sources/CommandSupport/", "Sources/ModelCommands/", "Sources/RunCommands/",
+        "Sources/GodwitCommands/", "Sources/godwit/", "Sources/godwit-bench/",
+        "Sources/godwit-sim/",
         // Variables of CSS.
         "Sources/RunReports/HTMLStyle.swift",
     ]

@@ -6,7 +6,7 @@ import Foundation
 import Jobs
 import ManagedObjectModel
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunService
 import RunSupport
 import SafeSQLite

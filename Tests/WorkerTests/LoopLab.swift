@@ -4,7 +4,7 @@ import ClusterVocabulary
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import Synchronization
 import TestSupport
 import Testing
@@ -27,7 +27,7 @@ final class LoopLab {
     /// Impatient about connections, patient about everything else.
     static func settings(grace: Int64) -> WorkerSettings {
         var settings = WorkerSettings(
-            worker: "w1", protocols: .current, engine: Planner.engineVersion, sqlite: "3",
+            worker: "w1", protocols: .current, engine: MigrationPlan.engineVersion, sqlite: "3",
             slots: 1, jitterSeed: 1)
         settings.reconnect = Backoff(first: 1, longest: 4)
         settings.welcomeWait = 60_000

@@ -2,7 +2,7 @@ import CLinux
 import ClusterProtocol
 import DurableFiles
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 import Testing
 

@@ -4,10 +4,11 @@ import Foundation
 import Jobs
 import ManagedObjectModel
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunLedger
 import RunSupport
+import StateFolders
 import StoreForge
 import StoreLocks
 import TestSupport
@@ -51,7 +52,7 @@ import Testing
                 planDigest: digest ?? self.digest, source: reference("in/store.sqlite"),
                 sourceSupport: nil, destination: output.map(reference),
                 sourceFingerprint: try StoreFingerprint(of: store).contentText,
-                engine: Planner.engineVersion, limits: .local)
+                engine: MigrationPlan.engineVersion, limits: .local)
         }
 
         func attempt(_ number: Int) -> Attempt {

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunSupport
 import TestSupport
 import Testing
@@ -40,7 +40,7 @@ import ZeroMQ
             let process = try start(url, chunks.roots, ["--scratch", url.path])
             let hello = try first.welcome()
             #expect(hello.worker == "w1")
-            #expect(hello.engine == Planner.engineVersion)
+            #expect(hello.engine == MigrationPlan.engineVersion)
             #expect(hello.sqlite.hasPrefix("3."))
             #expect(!hello.host.isEmpty)
             #expect(hello.scratchBytes > 0)

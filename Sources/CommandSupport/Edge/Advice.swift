@@ -1,9 +1,10 @@
 import CoreDataStore
 import DurableFiles
 package import Jobs
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 package import RunReports
+import StateFolders
 import StoreRuns
 import StoreSwap
 

@@ -1,6 +1,7 @@
 import DurableFiles
 import Foundation
-package import StoreRuns
+package import StateFolders
+import StoreRuns
 import Threads
 
 /// What commands hand to runs: the machine's own files, clocks and waiting.

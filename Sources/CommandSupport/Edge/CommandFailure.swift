@@ -1,6 +1,7 @@
 import ClusterClient
 package import RunReports
-package import StoreRuns
+package import StateFolders
+import StoreRuns
 import Threads
 import Worker
 import ZeroMQ

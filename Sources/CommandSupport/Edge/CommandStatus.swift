@@ -2,12 +2,13 @@ import CoreDataStore
 package import DurableFiles
 import Glibc
 import MigrationEngine
-package import MigrationPlanning
+package import MigrationPlans
 package import RunLedger
 import RunReports
 import RunService
 package import SafeSQLite
-package import StoreRuns
+package import StateFolders
+import StoreRuns
 package import StoreSwap
 package import ZeroMQ
 

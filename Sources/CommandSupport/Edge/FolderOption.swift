@@ -1,6 +1,7 @@
 package import DurableFiles
 import Glibc
 import RunService
+import StateFolders
 import StoreRuns
 
 /// Folders that options name and that are made where they are missing.

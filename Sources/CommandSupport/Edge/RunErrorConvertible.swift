@@ -1,10 +1,12 @@
 import DurableFiles
 import ManagedObjectModel
+import MappingInference
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunService
 import SafeSQLite
+import StateFolders
 import StoreRuns
 import StoreSwap
 

@@ -1,5 +1,6 @@
 package import DurableFiles
 import RunService
+import StateFolders
 import StoreRuns
 
 /// Paths of stores as the command line gives them.

@@ -4,10 +4,11 @@ import ClusterVocabulary
 import DurableFiles
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunService
 import RunSupervision
+import StateFolders
 import StoreDiscovery
 import StoreRuns
 
@@ -253,7 +254,7 @@ extension CoordinatorLoop {
             (machine.runs + ended.reversed()).map { ($0.run, $0) },
             uniquingKeysWith: { first, _ in first })
         return StatusReport(
-            coordinator: plan.settings.coordinator, engine: Planner.engineVersion,
+            coordinator: plan.settings.coordinator, engine: MigrationPlan.engineVersion,
             runs: figures.map { figures in
                 RunStatus(
                     figures, machine: known[figures.run], meter: handles[figures.run]?.meter,

@@ -5,6 +5,7 @@ import Jobs
 import RunLedger
 import RunMoves
 import RunService
+import StateFolders
 import StoreRuns
 
 // What people know stores and files by, and what operators read of messages that cannot be read.

@@ -5,6 +5,7 @@ import Jobs
 import RunLedger
 import RunService
 import RunSupervision
+import StateFolders
 import StoreRuns
 import ZeroMQ
 

@@ -1,6 +1,7 @@
 import ClusterVocabulary
 import Jobs
 import RunLedger
+import StateFolders
 import StoreRuns
 
 /// Turns what the machine says must be durable into records of the ledger.

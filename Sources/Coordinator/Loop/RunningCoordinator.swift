@@ -7,6 +7,7 @@ package import RunLedger
 package import RunMoves
 import RunService
 import RunSupervision
+package import StateFolders
 package import StoreRuns
 import Synchronization
 import Threads

@@ -2,6 +2,7 @@ import ClusterVocabulary
 import Jobs
 import RunLedger
 import RunService
+import StateFolders
 import StoreRuns
 
 /// Reads stores from the ledger and makes the offers that the machine asks for.

@@ -3,6 +3,7 @@ import Jobs
 import RunLedger
 import RunService
 import RunSupervision
+import StateFolders
 import StoreRuns
 
 /// A run that was read from the ledger, or begun, by a queue, before it enters.

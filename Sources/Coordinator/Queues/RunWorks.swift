@@ -4,6 +4,7 @@ import Jobs
 import RunLedger
 import RunService
 import RunSupervision
+import StateFolders
 import StoreRuns
 
 /// Does the works of runs, on the queues' threads.

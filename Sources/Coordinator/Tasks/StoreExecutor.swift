@@ -2,10 +2,11 @@ import ClusterVocabulary
 import DurableFiles
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunService
 import SafeSQLite
+import StateFolders
 import StoreRuns
 import Synchronization
 import Threads

@@ -5,6 +5,7 @@ import MigrationEngine
 import RunLedger
 import RunService
 import SafeSQLite
+import StateFolders
 import StoreRuns
 import Synchronization
 import Threads

@@ -2,6 +2,7 @@ package import ClusterVocabulary
 package import Jobs
 package import RunLedger
 package import RunService
+import StateFolders
 import StoreRuns
 
 /// What a task came to.

@@ -13,6 +13,7 @@ import RunLedger
 import RunReports
 import RunService
 import SafeSQLite
+import StateFolders
 import StoreRuns
 import Synchronization
 import Threads

@@ -1,6 +1,7 @@
 import CommandSupport
 import DurableFiles
 import RunLedger
+import StateFolders
 import StoreRuns
 
 extension StateFolder {

@@ -6,11 +6,12 @@ import DurableFiles
 import Jobs
 import LocalCluster
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunCommands
 import RunLedger
 import RunReports
 import RunService
+import StateFolders
 import StoreRuns
 
 /// `godwit demo`.

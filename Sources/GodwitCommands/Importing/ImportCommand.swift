@@ -3,6 +3,7 @@ import CommandSupport
 import CoreDataStore
 import DurableFiles
 import Foundation
+import ModelCommands
 import RunCommands
 import RunReports
 import StoreImport

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import CoreDataStore
 import DurableFiles
+import ModelCommands
 import RunCommands
 
 /// `godwit inspect`.

@@ -8,7 +8,7 @@ import Glibc
 import Logging
 import MappingModel
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunReports
 import SafeSQLite
 import Threads
@@ -150,7 +150,7 @@ struct WorkCommand: ParsableCommand {
         var settings = WorkerSettings(
             worker: member?.keys.publicKey.text ?? name
                 ?? "\(host)-\(RandomText.hexadecimal(bytes: 4))",
-            protocols: .current, engine: Planner.engineVersion, sqlite: SQLiteLibrary.version,
+            protocols: .current, engine: MigrationPlan.engineVersion, sqlite: SQLiteLibrary.version,
             slots: count, jitterSeed: .random(in: 0 ... .max, using: &generator))
         settings.host = host
         settings.policies = CarriedPolicies.all.declarations.map(\.identity).sorted()

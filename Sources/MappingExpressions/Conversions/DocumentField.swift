@@ -1,5 +1,5 @@
 import Foundation
-import ManagedObjectModel
+package import ManagedObjectModel
 
 /// One value of a JSON document or a property list.
 package struct DocumentField: Hashable, Sendable, Codable {
@@ -26,7 +26,7 @@ package struct DocumentField: Hashable, Sendable, Codable {
     /// - Throws: `ExpressionError` for what is no document, and for a list or a dictionary at the
     ///   end of the path.
     /// - Complexity: O(size of the document).
-    func value(in document: DefaultValue) throws(ExpressionError) -> DefaultValue? {
+    package func value(in document: DefaultValue) throws(ExpressionError) -> DefaultValue? {
         let bytes: Data
         switch document {
         case .text(let text): bytes = Data(text.utf8)

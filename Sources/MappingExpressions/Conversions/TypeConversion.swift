@@ -143,7 +143,7 @@ package enum TypeConversion {
         case .data(let bytes): String(validating: bytes, as: UTF8.self)
         case .real(let number) where !number.isFinite: nil
         case .uuid(let bytes) where bytes.count != 16: nil
-        default: ValueCast.text(scalar)
+        default: scalar.stringValue
         }
     }
 

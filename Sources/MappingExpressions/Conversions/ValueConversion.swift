@@ -26,7 +26,7 @@ package enum ValueConversion: Hashable, Sendable, Codable {
     }
 
     /// Its name in a text.
-    var function: String {
+    package var function: String {
         switch self {
         case .type: "CONVERT"
         case .field: "FIELD"

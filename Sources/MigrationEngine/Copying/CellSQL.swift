@@ -1,7 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// Cells and selections as SQL over a source attached as `src`, whose row is called `s`.

@@ -3,7 +3,7 @@ import DurableFiles
 import GRDB
 import Jobs
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// Copies chunks into a database: a shard of its own, or the destination itself.

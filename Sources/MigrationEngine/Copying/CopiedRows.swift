@@ -1,4 +1,4 @@
-package import MigrationPlanning
+package import MigrationPlans
 import SafeSQLite
 
 /// Counts what copies of chunks wrote, to be held against what the survey counted.

@@ -1,4 +1,4 @@
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// The statement that copies one chunk of a feed.

@@ -1,5 +1,5 @@
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// The links of a source relation as a query over a source attached as `src`.

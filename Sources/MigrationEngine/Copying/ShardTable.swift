@@ -1,6 +1,6 @@
 import CoreDataStore
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// The tables of a shard, as its maker creates them and its reader expects them.

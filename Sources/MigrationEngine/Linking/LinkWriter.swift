@@ -1,5 +1,5 @@
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// Looks links up and writes them where they belong.

@@ -1,5 +1,5 @@
 package import CoreDataStore
-import MigrationPlanning
+import MigrationPlans
 import PageWriting
 
 /// One step in which a destination file grows, each a transaction of its own.

@@ -1,6 +1,6 @@
 package import CoreDataStore
 package import DurableFiles
-package import MigrationPlanning
+package import MigrationPlans
 import SafeSQLite
 
 /// Brings the external data files that a destination refers to beside it.

@@ -1,5 +1,5 @@
 import DurableFiles
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// Carries over what the plan keeps beside the model.

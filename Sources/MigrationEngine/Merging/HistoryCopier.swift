@@ -1,6 +1,6 @@
 import CoreDataStore
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// Carries persistent history over, entity numbers and keys renumbered.

@@ -1,5 +1,5 @@
 import CoreDataStore
-import MigrationPlanning
+import MigrationPlans
 import PageWriting
 import SafeSQLite
 

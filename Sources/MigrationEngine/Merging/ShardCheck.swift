@@ -1,6 +1,6 @@
 package import DurableFiles
 package import Jobs
-package import MigrationPlanning
+package import MigrationPlans
 import SafeSQLite
 import StorePages
 

@@ -2,7 +2,7 @@ package import CoreDataStore
 package import DurableFiles
 package import Jobs
 import ManagedObjectModel
-package import MigrationPlanning
+package import MigrationPlans
 import PageWriting
 import SafeSQLite
 

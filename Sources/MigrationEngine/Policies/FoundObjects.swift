@@ -1,6 +1,6 @@
 import CoreDataStore
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// Makes one object of those that several chunks made for one key.

@@ -1,6 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// Writes what policies make into the main schema of a connection.

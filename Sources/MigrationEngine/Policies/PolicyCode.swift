@@ -1,6 +1,6 @@
 package import ManagedObjectModel
 package import MappingModel
-import MigrationPlanning
+import MigrationPlans
 
 /// The code of a migration policy, as the engine calls it; one value serves one job.
 ///

@@ -2,7 +2,7 @@ import CoreDataStore
 import ManagedObjectModel
 import MappingExpressions
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// What is known of one entity mapping with a policy while a chunk is copied.
@@ -63,7 +63,7 @@ final class PolicyContext {
         guard let attribute = destination.model.attribute(name, of: entity)?.attribute else {
             throw PolicyFailure("\(entity) has no attribute \(shown(name))")
         }
-        if let reason = PolicyCheck.refusal(of: attribute) {
+        if let reason = PolicyDeclaration.refusal(of: attribute) {
             throw PolicyFailure("it sets \(entity).\(name): \(reason)")
         }
         let column = destination.model.ancestry(of: entity).lazy.compactMap {

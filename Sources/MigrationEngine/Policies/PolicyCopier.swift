@@ -1,7 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import MappingModel
-package import MigrationPlanning
+package import MigrationPlans
 import SafeSQLite
 
 /// Lets policies take part in a chunk whose rows were copied: portion by portion, by their keys.

@@ -1,6 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// A relationship that a policy links by, with what the models say of it.

@@ -1,6 +1,7 @@
+import ExpressionEvaluation
 import ManagedObjectModel
 import MappingExpressions
-import MigrationPlanning
+import MigrationPlans
 
 extension PolicyLibrary {
     /// Answers the calls of expressions: one object of each policy for one connection.

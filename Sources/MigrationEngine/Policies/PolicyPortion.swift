@@ -2,7 +2,7 @@ import CoreDataStore
 package import ManagedObjectModel
 import MappingExpressions
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// Some of the objects of an entity mapping in the hands of its policy: what it may read of the

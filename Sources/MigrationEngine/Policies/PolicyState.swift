@@ -1,4 +1,4 @@
-import MigrationPlanning
+import MigrationPlans
 
 /// Which hook a policy is in, which object it has in hand, and what went wrong.
 final class PolicyState {

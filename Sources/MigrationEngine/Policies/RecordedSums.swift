@@ -1,6 +1,6 @@
 import CoreDataStore
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// Sums over what policies made in the main schema of a connection.

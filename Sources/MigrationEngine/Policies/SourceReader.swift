@@ -1,7 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingExpressions
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// Reads objects of a source that is attached as `src`, one value at a time.

@@ -1,7 +1,7 @@
 package import CoreDataStore
 package import DurableFiles
 import Jobs
-package import MigrationPlanning
+package import MigrationPlans
 import ModelFiles
 import PageWriting
 import SafeSQLite

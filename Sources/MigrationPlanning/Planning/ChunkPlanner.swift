@@ -1,4 +1,5 @@
 import CoreDataStore
+import MigrationPlans
 import SafeSQLite
 
 /// Cuts feeds, joins and links into chunks.
@@ -162,17 +163,6 @@ struct ChunkPlanner {
                 case .owner, .ownerRank: link.relation.target.table
                 }
             return ranges(of: table, limit).map { LinkChunk(link: place, keys: $0.0) }
-        }
-    }
-}
-
-extension RelationStorage {
-    /// The table that holds the links.
-    package var table: String {
-        switch self {
-        case .ownerColumn(let table, _, _, _), .targetColumn(let table, _, _, _),
-            .join(let table, _, _, _, _), .path(let table, _, _):
-            table
         }
     }
 }

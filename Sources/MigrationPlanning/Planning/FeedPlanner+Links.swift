@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import MigrationPlans
 
 /// Where the links of rows come from.
 extension FeedPlanner {

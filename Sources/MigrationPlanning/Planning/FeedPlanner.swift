@@ -2,6 +2,7 @@ import CoreDataStore
 import ManagedObjectModel
 import MappingExpressions
 import MappingModel
+import MigrationPlans
 
 /// Decides for every destination column where its values come from: the source row itself, or
 /// the link stage.

@@ -1,4 +1,5 @@
 import CoreDataStore
+import MigrationPlans
 
 /// Decides how the join tables of the destination are filled.
 enum JoinPlanner {

@@ -1,5 +1,7 @@
 package import ManagedObjectModel
-package import MappingModel
+package import MappingInference
+import MappingModel
+package import MigrationPlans
 
 /// How stores of one version become the destination: in one step, or by a chain of steps.
 ///
@@ -172,23 +174,6 @@ package struct MappedWay: Sendable {
         } catch {
             throw .noMapping("step \(name): \(error)")
         }
-    }
-}
-
-/// A step of a plan: from one model version to the next.
-package struct PlanStep: Hashable, Sendable, Codable {
-    /// The version that it gives, as the bundle names it.
-    package var version: String
-    /// The mapping file, as the user named it; nil for an inferred step.
-    package var mapping: String?
-    /// Why a store of that version is written; nil where the step is joined with the next one, and
-    /// for the last step.
-    package var reasonToWrite: String?
-
-    package init(version: String, mapping: String? = nil, reasonToWrite: String? = nil) {
-        self.version = version
-        self.mapping = mapping
-        self.reasonToWrite = reasonToWrite
     }
 }
 

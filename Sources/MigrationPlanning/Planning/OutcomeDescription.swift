@@ -1,4 +1,5 @@
 import CoreDataStore
+import MigrationPlans
 
 /// What people want to know of a plan: tables, changed URIs, rows.
 struct OutcomeDescription {

@@ -1,6 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
+import MigrationPlans
 import SafeSQLite
 
 /// Keys of the objects that policies make.

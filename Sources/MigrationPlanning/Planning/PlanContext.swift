@@ -1,6 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
+import MigrationPlans
 import SafeSQLite
 
 /// Both layouts and the mapping between them, with the lookups that planning needs.

@@ -1,5 +1,6 @@
 import CoreDataStore
 import MappingModel
+import MigrationPlans
 
 /// The part of a plan that is the same for all stores of a source version: which rows go where,
 /// and how links are found.

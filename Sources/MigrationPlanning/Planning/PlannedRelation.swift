@@ -1,4 +1,5 @@
 import CoreDataStore
+import MigrationPlans
 
 /// One end of a relation while a plan is made.
 struct PlannedEnd {

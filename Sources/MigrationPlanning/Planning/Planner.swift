@@ -1,13 +1,11 @@
 package import CoreDataStore
 import DurableFiles
-package import MappingModel
+package import MappingInference
+import MappingModel
+package import MigrationPlans
 
 /// Makes the plan of one store: pure, deterministic, without reading anything.
 package enum Planner {
-    /// The version of the engine, part of every plan: it rises whenever equal inputs would give
-    /// other shards, or plans have another form.
-    package static let engineVersion = "11"
-
     /// Decides everything about one store.
     ///
     /// - Parameters:
@@ -42,7 +40,7 @@ package enum Planner {
         let outcomes = OutcomeDescription(
             context: context, shape: shape, chunks: chunks, facts: facts)
         var plan = MigrationPlan(
-            engine: engineVersion, options: options, sourceModel: source.model,
+            engine: MigrationPlan.engineVersion, options: options, sourceModel: source.model,
             destinationModel: destination.model, sourceFramework: source.framework,
             framework: destination.framework, mapping: inference.mapping, feeds: shape.feeds,
             joins: shape.joins, links: shape.links, routes: facts.routes.map(\.plan),

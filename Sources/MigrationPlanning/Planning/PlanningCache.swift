@@ -1,7 +1,9 @@
 package import CoreDataStore
 package import ManagedObjectModel
+package import MappingInference
 package import MappingModel
-package import SafeSQLite
+package import MigrationPlans
+import SafeSQLite
 
 /// What migrations of stores of the same app have in common, worked out once for all of them.
 ///
@@ -15,18 +17,18 @@ package final class PlanningCache: Sendable {
         let policies: [PolicyDeclaration]
     }
 
-    /// What opening stores works out.
-    package let stores = StoreCache()
+    /// What plans of those stores share.
+    package let plans = PlanCache()
     private let inferences = Memo<Pair, Inference>(limit: PlanningCache.limit)
     private let shapes = Memo<PlanShape.Key, PlanShape>(limit: PlanningCache.limit)
-    private let statements = Memo<StatementKey, [SQLText]>(limit: PlanningCache.limit)
 
     /// The most pairs of models that are kept.
     private static let limit = 32
-    /// The most chunks of a plan whose statements are kept.
-    private static let chunkLimit = 1_000
 
     package init() {}
+
+    /// What opening stores works out.
+    package var stores: StoreCache { plans.stores }
 
     /// The mapping between two models by inference.
     ///
@@ -61,41 +63,5 @@ package final class PlanningCache: Sendable {
         try shapes.value(for: PlanShape.Key(context)) { () throws(PlanError) in
             try PlanShape(context)
         }
-    }
-
-    /// The statements that copy the chunks of a plan, in their order.
-    ///
-    /// - Throws: what `make` throws; nothing is remembered then.
-    package func statements(
-        _ plan: MigrationPlan, make: () throws(EngineError) -> [SQLText]
-    ) throws(EngineError) -> [SQLText] {
-        guard plan.chunks.count <= Self.chunkLimit else { return try make() }
-        return try statements.value(for: StatementKey(plan), compute: make)
-    }
-
-    /// What the text of copying statements depends on.
-    private struct StatementKey: Equatable, Sendable {
-        let source: Model
-        let splits: [EntitySplit]
-        let feeds: [Feed]
-        let joins: [JoinPlan]
-        let dangling: DanglingPolicy
-        let selections: [ChunkSelection]
-
-        init(_ plan: MigrationPlan) {
-            source = plan.sourceModel
-            splits = plan.splits
-            feeds = plan.feeds
-            joins = plan.joins
-            dangling = plan.options.dangling
-            selections = plan.chunks.map {
-                ChunkSelection(subject: $0.subject, selection: $0.selection)
-            }
-        }
-    }
-
-    private struct ChunkSelection: Equatable, Sendable {
-        let subject: ChunkSubject
-        let selection: Selection
     }
 }

@@ -2,6 +2,7 @@ import CoreDataStore
 import ManagedObjectModel
 import MappingExpressions
 import MappingModel
+import MigrationPlans
 
 /// What becomes of the entities and properties of one destination table, in words: renames as
 /// `Note.text ← body`, new ones as `+ Note.color`, those that go as `- Note.body`.

@@ -1,6 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
+import MigrationPlans
 
 /// Finds the source relation behind each relationship of the destination, and where its links
 /// lie in the source's file.

@@ -1,4 +1,5 @@
 package import CoreDataStore
+package import MigrationPlans
 
 /// What a plan needs to know of a store's rows; gathered by reading, so that planning itself
 /// reads nothing.
@@ -81,25 +82,5 @@ package struct StoreFacts: Hashable, Sendable, Codable {
         tables.reduce(into: [:]) { result, entry in
             result[entry.key] = max(entry.value.highestKey, maxima[entry.key] ?? 0)
         }
-    }
-}
-
-/// How the rows of a table are spread over the prefixes of a UUID attribute.
-package struct RouteProfile: Hashable, Sendable, Codable {
-    package var plan: RoutePlan
-    /// Every so many rows the place in the order, the last row's included.
-    package var points: [RoutePoint]
-    /// Rows between two points.
-    package var rowsPerPoint: Int64
-    /// Rows with a UUID.
-    package var rows: Int64
-    /// Rows whose UUID is missing or cannot be read.
-    package var remainder: Int64
-
-    /// What people should know of an attribute that hardly routes anything.
-    var remainderNote: String? {
-        guard remainder > 0, remainder > rows / 9 else { return nil }
-        return "\(plan.attribute): \(remainder) of \(rows + remainder) values are no UUIDs. Their "
-            + "rows are cut by key"
     }
 }

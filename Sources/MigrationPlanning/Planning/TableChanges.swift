@@ -1,4 +1,5 @@
 import CoreDataStore
+import MigrationPlans
 
 /// Something that changes in an entity table.
 struct TableChange: Hashable, Sendable {

@@ -1,5 +1,6 @@
 package import CoreDataStore
 import DurableFiles
+package import MigrationPlans
 import SafeSQLite
 
 /// Finds out which objects of the schema that no model explains still fit the destination.

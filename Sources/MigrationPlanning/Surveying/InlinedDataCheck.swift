@@ -1,5 +1,6 @@
 package import CoreDataStore
 import DurableFiles
+package import MigrationPlans
 import SafeSQLite
 
 /// Looks whether every value that a plan brings back into its row can be read: attributes that

@@ -2,6 +2,7 @@ import CoreDataStore
 import ManagedObjectModel
 import MappingExpressions
 import MappingModel
+import MigrationPlans
 import SafeSQLite
 
 /// Counts the values and links that get another name.

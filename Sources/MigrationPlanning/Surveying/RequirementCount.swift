@@ -1,6 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
+import MigrationPlans
 import SafeSQLite
 
 /// Counts how often the data of a source break what a mapping asks of them.

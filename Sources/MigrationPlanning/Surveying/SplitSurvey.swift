@@ -2,6 +2,7 @@ import CoreDataStore
 import ManagedObjectModel
 import MappingExpressions
 import MappingModel
+import MigrationPlans
 import SafeSQLite
 
 /// Finds out for which objects of a source the filters of a mapping hold.

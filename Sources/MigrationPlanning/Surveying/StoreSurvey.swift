@@ -1,7 +1,9 @@
 package import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
-package import MappingModel
+package import MappingInference
+import MappingModel
+package import MigrationPlans
 package import SafeSQLite
 
 /// Reads from a store what planning needs to know: counts, keys, sizes, broken requirements.

@@ -3,9 +3,10 @@ package import CommandSupport
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 package import RunReports
+package import StateFolders
 import StoreDiscovery
 package import StoreRuns
 

@@ -3,7 +3,8 @@ import CommandSupport
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
+import ModelCommands
 import RunReports
 
 /// The options that say how a store is migrated.

@@ -8,7 +8,8 @@ package import LocalCluster
 package import Logging
 import RunLedger
 import RunReports
-package import StoreRuns
+package import StateFolders
+import StoreRuns
 
 /// Runs on slots of this machine, as commands begin, show and report them.
 package struct LocalRuns {

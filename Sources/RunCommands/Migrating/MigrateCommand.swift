@@ -4,11 +4,13 @@ import Coordinator
 import CoreDataStore
 import DurableFiles
 import LocalCluster
-import MigrationPlanning
+import MigrationPlans
+import ModelCommands
 import RunLedger
 import RunReports
 import RunService
 import SafeSQLite
+import StateFolders
 import StoreLocks
 import StoreRuns
 

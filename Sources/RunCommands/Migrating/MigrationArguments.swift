@@ -1,7 +1,8 @@
 import ArgumentParser
 import CommandSupport
 import CoreDataStore
-import MigrationPlanning
+import MigrationPlans
+import ModelCommands
 
 /// The options that `plan` and `migrate` share.
 struct MigrationArguments: ParsableArguments {

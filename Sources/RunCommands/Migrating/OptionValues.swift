@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandSupport
 import CoreDataStore
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 
 /// `--strategy`.
 enum StrategyArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
@@ -85,8 +85,3 @@ extension PartitionArgument: ExpressibleByArgument {
 
 extension HistoryPolicy: ExpressibleByArgument {}
 extension DanglingPolicy: ExpressibleByArgument {}
-
-/// `--losses` and `--data`.
-enum RefusalArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case report, refuse
-}

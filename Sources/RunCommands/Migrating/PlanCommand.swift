@@ -1,9 +1,11 @@
 import ArgumentParser
 import CommandSupport
 import DurableFiles
+import ModelCommands
 import RunLedger
 import RunReports
 import RunService
+import StateFolders
 import StoreRuns
 
 /// `godwit plan`.

@@ -4,10 +4,12 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
+import ModelCommands
 import RunReports
 import RunService
+import StateFolders
 import StoreDiscovery
 import StoreRuns
 

@@ -1,7 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunReports
 import RunService

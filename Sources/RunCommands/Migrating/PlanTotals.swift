@@ -2,7 +2,7 @@ import CommandSupport
 import DurableFiles
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunReports
 import RunService
 

@@ -3,7 +3,8 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
+import ModelCommands
 import RunReports
 import RunService
 import StoreRuns

@@ -1,6 +1,6 @@
 import DurableFiles
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunReports
 import RunService

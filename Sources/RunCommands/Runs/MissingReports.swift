@@ -1,6 +1,7 @@
 import CommandSupport
 import DurableFiles
 import RunLedger
+import StateFolders
 import StoreRuns
 
 /// Reports that were never written, because a command was killed between the end of its run and

@@ -6,6 +6,7 @@ import Jobs
 import RunLedger
 import RunMoves
 import RunReports
+import StateFolders
 import StoreRuns
 
 /// `godwit prune`.

@@ -2,6 +2,7 @@ import CommandSupport
 package import DurableFiles
 package import Logging
 import RunLedger
+import StateFolders
 import StoreRuns
 
 /// Writes the reports of a coordinator's runs, each when it has come to its end.

@@ -5,6 +5,7 @@ import Foundation
 import RunLedger
 import RunMoves
 import RunReports
+import StateFolders
 import StoreRuns
 
 /// What commands that work on earlier runs are pointed at.

@@ -8,6 +8,7 @@ import RunLedger
 import RunMoves
 import RunReports
 import RunService
+import StateFolders
 import StoreLocks
 import StoreRuns
 

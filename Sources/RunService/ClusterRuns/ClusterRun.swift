@@ -4,9 +4,10 @@ import Foundation
 package import Jobs
 import MappingModel
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 package import RunLedger
 import RunMoves
+package import StateFolders
 package import StoreRuns
 import Synchronization
 

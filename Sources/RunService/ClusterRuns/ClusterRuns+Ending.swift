@@ -1,7 +1,8 @@
 import Jobs
 import RunLedger
 import RunMoves
-package import StoreRuns
+package import StateFolders
+import StoreRuns
 
 // What is left to do of runs that are over.
 

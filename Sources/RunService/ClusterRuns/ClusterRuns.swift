@@ -2,9 +2,10 @@ import CoreDataStore
 package import DurableFiles
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 package import RunLedger
 package import RunMoves
+package import StateFolders
 package import StoreDiscovery
 package import StoreLocks
 package import StoreRuns
@@ -54,7 +55,8 @@ package struct ClusterRuns: Sendable {
         let earlier = try EarlierResults(
             of: recorded, in: dependencies.ledger, environment: dependencies.environment)
         let (id, _) = try book.begin(
-            stores, request: try recorded.text(), digest: digest, engine: Planner.engineVersion
+            stores, request: try recorded.text(), digest: digest,
+            engine: MigrationPlan.engineVersion
         ) { run, store throws(RunError) in try earlier.records(for: store, of: run) }
         return try book.find(id, state: dependencies.state)
     }

@@ -2,6 +2,7 @@ import DurableFiles
 import MigrationEngine
 import RunLedger
 import RunMoves
+import StateFolders
 import StoreRuns
 import Synchronization
 

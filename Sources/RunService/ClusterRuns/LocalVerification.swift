@@ -1,11 +1,14 @@
 package import CoreDataStore
 package import DurableFiles
 package import ManagedObjectModel
+import MappingInference
 package import MappingModel
 import MigrationEngine
-package import MigrationPlanning
+import MigrationPlanning
+package import MigrationPlans
 package import MigrationValidation
 import SafeSQLite
+package import StateFolders
 import StoreFileChecks
 package import StoreRuns
 

@@ -2,8 +2,9 @@ package import DurableFiles
 import MigrationEngine
 package import RunLedger
 import SafeSQLite
+package import StateFolders
 package import StoreDiscovery
-package import StoreRuns
+import StoreRuns
 import StoreSwap
 
 /// The stores of a run, numbered, with what was left out: what every way to name them comes to.

@@ -1,10 +1,11 @@
 import CoreDataStore
 import DurableFiles
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 package import RunLedger
 import RunMoves
-package import StoreRuns
+package import StateFolders
+import StoreRuns
 
 extension PartitionedStoreSession {
     /// Writes down how the validated result will move, where its swap is put off.

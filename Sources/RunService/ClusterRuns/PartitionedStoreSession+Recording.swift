@@ -1,6 +1,7 @@
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
+import StateFolders
 import StoreRuns
 
 extension PartitionedStoreSession {

@@ -3,13 +3,14 @@ import DurableFiles
 import MappingModel
 package import Jobs
 package import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 package import RunLedger
 import RunMoves
 import SafeSQLite
+package import StateFolders
 import StoreLocks
-package import StoreRuns
+import StoreRuns
 
 /// One store of a shared run that is cut into chunks: everything that happens to it beside the
 /// jobs of workers.

@@ -1,7 +1,7 @@
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 import StoreRuns
 

@@ -2,10 +2,11 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunLedger
 import SafeSQLite
+import StateFolders
 import StoreFileChecks
 import StoreRuns
 import Synchronization

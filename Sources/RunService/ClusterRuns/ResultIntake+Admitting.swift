@@ -3,11 +3,12 @@ import DurableFiles
 package import Jobs
 import ManagedObjectModel
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunMoves
 import SafeSQLite
-package import StoreRuns
+package import StateFolders
+import StoreRuns
 import Synchronization
 
 extension ResultIntake {

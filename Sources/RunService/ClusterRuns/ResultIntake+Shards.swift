@@ -2,10 +2,11 @@ import CoreDataStore
 import DurableFiles
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunMoves
 import SafeSQLite
+import StateFolders
 import StoreRuns
 import Synchronization
 

@@ -1,10 +1,11 @@
 import CoreDataStore
 import DurableFiles
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 package import RunLedger
 import RunMoves
-package import StoreRuns
+package import StateFolders
+import StoreRuns
 import Synchronization
 
 /// What workers deliver for a run: checked against its receipts, kept under names that no

@@ -1,5 +1,6 @@
 package import Jobs
-package import StoreRuns
+package import StateFolders
+import StoreRuns
 
 /// Why work beside a coordinator's loop failed, as its machine is told.
 package struct SharedFailure: Error, Hashable, Sendable {

@@ -1,9 +1,10 @@
 package import DurableFiles
 package import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 package import RunLedger
-package import StoreRuns
+package import StateFolders
+import StoreRuns
 
 /// The folders that a coordinator and its workers both see, each under one name.
 package struct SharedRoots: Sendable {

@@ -2,6 +2,7 @@ import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
+import StateFolders
 import StoreRuns
 
 /// Lays claim to the room of a run before it begins and gives it back store by store.

@@ -1,7 +1,8 @@
 import Jobs
 import MigrationEngine
-import MigrationPlanning
-package import StoreRuns
+import MigrationPlans
+package import StateFolders
+import StoreRuns
 
 /// What a look at the files of one store tells about the room that its migration takes.
 package struct StoreSize: Hashable, Sendable {

@@ -1,9 +1,10 @@
 import CoreDataStore
 package import DurableFiles
-package import MigrationPlanning
+package import MigrationPlans
 package import RunLedger
 import SafeSQLite
-package import StoreRuns
+package import StateFolders
+import StoreRuns
 
 /// Looks at the files of stores for the room that their migration takes: a few system calls a
 /// store, and nothing is opened unless free pages are asked for.

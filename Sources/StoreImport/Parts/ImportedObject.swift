@@ -2,7 +2,7 @@ import CoreDataStore
 import Foundation
 import ManagedObjectModel
 import MappingExpressions
-import MigrationPlanning
+import MigrationPlans
 
 /// The targets that one line names for one relationship.
 struct ImportedLinks: Sendable {

@@ -1,7 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingExpressions
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// How objects of each entity of a model are imported.

@@ -1,7 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingExpressions
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// Derives how entities are imported from the layout of their store.

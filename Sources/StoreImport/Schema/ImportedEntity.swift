@@ -1,7 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingExpressions
-import MigrationPlanning
+import MigrationPlans
 
 /// An attribute as parts give it.
 struct ImportedAttribute: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import CoreDataStore
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// The statements on the columns of a row that lead to its owner.

@@ -1,5 +1,5 @@
 import CoreDataStore
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// A row of an entity table.

@@ -1,5 +1,5 @@
 import CoreDataStore
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// Writes objects of parts into a store: finds or inserts each, and links it.

@@ -1,5 +1,5 @@
 import CoreDataStore
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// Links to objects that no part has brought yet, in a table of the store.

@@ -1,6 +1,6 @@
 import ManagedObjectModel
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 
 /// What the original calls the values, links and objects of a store that was written on the way.

@@ -2,7 +2,7 @@ package import CoreDataStore
 package import DurableFiles
 package import Jobs
 package import ManagedObjectModel
-package import MigrationPlanning
+package import MigrationPlans
 
 /// Where a store is to go.
 package enum DestinationChoice: Sendable {

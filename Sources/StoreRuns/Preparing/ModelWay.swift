@@ -1,7 +1,9 @@
 import CoreDataStore
 import ManagedObjectModel
+import MappingInference
 import MappingModel
 import MigrationPlanning
+import MigrationPlans
 
 /// The part of a plan that the models alone decide, whatever a store holds.
 struct ModelWay {

@@ -2,7 +2,7 @@ package import CoreDataStore
 package import DurableFiles
 import Jobs
 import ManagedObjectModel
-package import MigrationPlanning
+package import MigrationPlans
 package import MigrationValidation
 
 /// A store that was opened, read and planned; nothing of it was changed.

@@ -2,6 +2,7 @@ import CoreDataStore
 package import DurableFiles
 import Jobs
 import MigrationEngine
+package import StateFolders
 import StoreLocks
 
 /// Plans one store without beginning a run.

@@ -3,9 +3,10 @@ import DurableFiles
 import Foundation
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import SafeSQLite
+import StateFolders
 
 // Stores that are written on the way to the result.
 extension StorePreparation {

@@ -1,11 +1,14 @@
 import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
+import MappingInference
 import MappingModel
 import MigrationEngine
-package import MigrationPlanning
+import MigrationPlanning
+package import MigrationPlans
 package import MigrationValidation
 package import SafeSQLite
+package import StateFolders
 import StoreFileChecks
 package import StoreLocks
 
@@ -246,7 +249,7 @@ package struct StorePreparation {
         }
         try InlinedDataCheck.check(plan, store: source)
         var planned = PlannedStore(
-            laidOut: try LaidOutPlan(plan, cache: cache.planning), original: original,
+            laidOut: try LaidOutPlan(plan, cache: cache.planning.plans), original: original,
             source: source, destination: leg.destination, routes: routes)
         planned.written = written
         if countsLosses || options.losses.mayRefuse {

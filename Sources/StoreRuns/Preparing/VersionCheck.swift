@@ -1,9 +1,12 @@
 package import CoreDataStore
 package import ManagedObjectModel
+import MappingInference
 import MappingModel
-package import MigrationPlanning
+import MigrationPlanning
+package import MigrationPlans
 package import MigrationValidation
 import SafeSQLite
+import StateFolders
 
 /// What becomes of stores of one model version, told without a store.
 ///

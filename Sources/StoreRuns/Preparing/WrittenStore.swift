@@ -1,6 +1,6 @@
 package import Jobs
 package import MigrationEngine
-package import MigrationPlanning
+package import MigrationPlans
 package import MigrationValidation
 
 /// A store that was written on the way to the result, and what was found of it.

@@ -3,7 +3,8 @@ package import DurableFiles
 import Foundation
 package import ManagedObjectModel
 import MigrationEngine
-package import MigrationPlanning
+package import MigrationPlans
+package import StateFolders
 
 /// A request as the ledger keeps it, so that a later command can go on without the models.
 package struct RecordedRequest: Codable {

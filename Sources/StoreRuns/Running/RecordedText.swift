@@ -1,6 +1,7 @@
 import Foundation
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
+package import StateFolders
 
 /// Values as texts of the ledger.
 package enum RecordedText {

@@ -1,6 +1,7 @@
 package import DurableFiles
 import MigrationEngine
 package import RunLedger
+package import StateFolders
 
 /// What all stores of one run share.
 package struct RunContext: Sendable {

@@ -1,6 +1,7 @@
 package import DurableFiles
 package import Jobs
 package import RunLedger
+package import StateFolders
 
 extension RunRecords {
     /// The runs that have ended without a report, the newest first: what worked on them was killed

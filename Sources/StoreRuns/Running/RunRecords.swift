@@ -1,7 +1,8 @@
 package import DurableFiles
 package import Jobs
-import MigrationPlanning
+import MigrationPlans
 package import RunLedger
+package import StateFolders
 
 /// How stores ended whose backups and leftovers are gone.
 package struct PrunedOutcomes: Hashable, Sendable {

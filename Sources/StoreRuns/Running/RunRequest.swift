@@ -1,6 +1,6 @@
 package import DurableFiles
 package import ManagedObjectModel
-package import MigrationPlanning
+package import MigrationPlans
 package import StoreLocks
 
 /// What is asked of a run over any number of stores.

@@ -1,7 +1,8 @@
 import Foundation
 package import Jobs
-import MigrationPlanning
+import MigrationPlans
 package import RunLedger
+package import StateFolders
 
 /// What the ledger keeps of a store that came to its end, for reports.
 package enum StoreRecord: Hashable, Sendable, Codable {

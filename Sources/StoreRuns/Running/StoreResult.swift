@@ -1,7 +1,7 @@
 import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
-package import MigrationPlanning
+package import MigrationPlans
 package import MigrationValidation
 
 /// What is known of a finished store: what reports show and the ledger keeps.

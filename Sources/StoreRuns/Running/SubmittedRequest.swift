@@ -3,8 +3,9 @@ package import DurableFiles
 import Foundation
 package import Jobs
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import ModelFiles
+package import StateFolders
 
 /// A run as a client asks a coordinator for it: the models and options of `migrate`, and the
 /// output by a root that both sides have.

@@ -1,5 +1,5 @@
 import DurableFiles
-import MigrationPlanning
+import MigrationPlans
 import Synchronization
 import Threads
 

@@ -1,7 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
-import MigrationPlanning
+import MigrationPlans
 
 extension StoreFingerprint {
     /// The state of the source's files as text, equal for equal states in every process of this

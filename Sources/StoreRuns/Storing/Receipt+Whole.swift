@@ -1,8 +1,9 @@
 import CoreDataStore
 package import DurableFiles
 package import Jobs
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
+package import StateFolders
 
 extension Receipt {
     /// Whether a worker validated what it delivers, and says so in a file.

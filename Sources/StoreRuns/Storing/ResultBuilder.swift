@@ -2,9 +2,10 @@ import CoreDataStore
 package import DurableFiles
 package import Jobs
 package import MigrationEngine
-package import MigrationPlanning
+package import MigrationPlans
 package import MigrationValidation
 package import SafeSQLite
+package import StateFolders
 
 /// Builds and validates results from plans; it knows files and no run.
 package struct ResultBuilder {

@@ -1,6 +1,7 @@
 import CoreDataStore
 package import DurableFiles
 import MigrationEngine
+package import StateFolders
 package import StoreLocks
 import StoreSwap
 

@@ -1,7 +1,8 @@
 package import CoreDataStore
 import DurableFiles
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
+package import StateFolders
 import StoreLocks
 
 extension RunError {

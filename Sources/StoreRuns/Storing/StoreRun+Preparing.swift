@@ -3,9 +3,10 @@ import DurableFiles
 import Foundation
 import Jobs
 import MigrationEngine
-package import MigrationPlanning
+package import MigrationPlans
 import RunLedger
 package import SafeSQLite
+package import StateFolders
 
 extension StoreRun {
     /// Opens and plans the store from scratch; what an earlier try left is removed first.
@@ -131,9 +132,9 @@ extension StoreRun {
 
     /// Why progress under a preparation does not count any more; nil where it does.
     private func obstacle(to preparation: Preparation) throws(RunError) -> String? {
-        guard preparation.engine == Planner.engineVersion else {
+        guard preparation.engine == MigrationPlan.engineVersion else {
             return "engine \(preparation.engine) planned it, this is engine "
-                + Planner.engineVersion
+                + MigrationPlan.engineVersion
         }
         // Shards and the file that is being built were never synced.
         guard preparation.bootIdentifier == context.environment.bootIdentifier else {

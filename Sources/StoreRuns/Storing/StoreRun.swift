@@ -4,6 +4,7 @@ import Foundation
 import Jobs
 import MigrationEngine
 package import RunLedger
+package import StateFolders
 package import StoreLocks
 
 /// A result that was built and validated and has not got its name.

@@ -3,9 +3,10 @@ package import DurableFiles
 import Foundation
 package import Jobs
 package import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 package import RunLedger
+package import StateFolders
 package import StoreLocks
 import Synchronization
 
@@ -59,7 +60,7 @@ package final class WholeStoreJobs: Sendable {
     package func run(
         _ job: Job, attempt: Attempt, in environment: JobEnvironment
     ) throws(RunError) -> Receipt {
-        guard job.engine == Planner.engineVersion else {
+        guard job.engine == MigrationPlan.engineVersion else {
             throw .engine(.wrongPlan("engine \(job.engine) made the job"))
         }
         let (store, output, folder) = try RunError.engine { () throws(EngineError) in

@@ -1,4 +1,4 @@
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 import Threads
 

@@ -2,7 +2,7 @@ import CoreDataStore
 package import DurableFiles
 package import Jobs
 import MigrationEngine
-package import MigrationPlanning
+package import MigrationPlans
 package import MigrationValidation
 package import SafeSQLite
 package import StoreFileChecks

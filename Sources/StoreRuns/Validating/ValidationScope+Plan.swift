@@ -2,7 +2,7 @@ package import CoreDataStore
 package import ManagedObjectModel
 import MappingModel
 import MigrationEngine
-package import MigrationPlanning
+package import MigrationPlans
 package import MigrationValidation
 package import SafeSQLite
 import StoreFileChecks

@@ -2,7 +2,7 @@ import ClusterProtocol
 import DurableFiles
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import Synchronization
 import Threads
 

@@ -1,7 +1,7 @@
 internal import CLinux
 import ClusterProtocol
 import Jobs
-internal import MigrationPlanning
+import MigrationPlans
 import Synchronization
 import Threads
 
@@ -54,7 +54,7 @@ package final class SlotChild: Sendable {
         } catch {
             clinux_exit(SlotExitCode.unable)
         }
-        child.tell(.ready(engine: Planner.engineVersion))
+        child.tell(.ready(engine: MigrationPlan.engineVersion))
         let code = child.listen()
         // The job's thread is not waited for: the worker that wanted its result is gone.
         withExtendedLifetime(thread) { clinux_exit(code) }

@@ -2,7 +2,7 @@ package import ClusterProtocol
 import DurableFiles
 package import Jobs
 package import MigrationEngine
-package import MigrationPlanning
+package import MigrationPlans
 package import SafeSQLite
 
 /// Why a job failed, as a slot tells its worker.

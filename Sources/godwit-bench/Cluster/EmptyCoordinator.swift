@@ -6,9 +6,10 @@ import DurableFiles
 import Foundation
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunService
+import StateFolders
 import StoreRuns
 import Threads
 import ZeroMQ

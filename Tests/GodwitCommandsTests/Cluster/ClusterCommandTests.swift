@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunService
 import StoreRuns
 import TestSupport

@@ -1,7 +1,7 @@
 import ManagedObjectModel
 import MappingExpressions
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 
 /// What a number of cases met.

@@ -3,10 +3,12 @@ import DurableFiles
 import Foundation
 import ManagedObjectModel
 import MappingFiles
+import MappingInference
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunService
+import StateFolders
 import StoreForge
 import StoreRuns
 import TestSupport

@@ -1,5 +1,6 @@
 import ManagedObjectModel
 import MappingExpressions
+import MappingInference
 import MappingModel
 
 /// Random mapping files over two models: expressions of the types that attributes have.

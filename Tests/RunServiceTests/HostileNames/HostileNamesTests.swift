@@ -4,10 +4,11 @@ import Foundation
 import GRDB
 import ManagedObjectModel
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import ModelFiles
 import SafeSQLite
+import StateFolders
 import StoreFileChecks
 import StoreForge
 import TestSupport

@@ -3,8 +3,9 @@ import Foundation
 import GRDB
 import GodwitCommands
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
+import StateFolders
 import StoreForge
 import TestSupport
 import Testing

@@ -2,7 +2,7 @@ import DurableFiles
 import FaultSupport
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunSupport
 import SafeSQLite
 import TestSupport

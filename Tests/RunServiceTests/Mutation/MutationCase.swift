@@ -2,10 +2,12 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import ManagedObjectModel
+import MappingInference
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunService
+import StateFolders
 import StoreForge
 import StoreRuns
 import TestSupport

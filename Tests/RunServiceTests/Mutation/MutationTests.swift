@@ -3,7 +3,7 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import MigrationValidation
 import RunService
 import SafeSQLite

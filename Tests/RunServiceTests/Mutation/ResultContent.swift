@@ -1,7 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import FaultSupport
-import MigrationPlanning
+import MigrationPlans
 import SafeSQLite
 
 /// Places in lists that a migration made up: any order without a tie is right.

@@ -2,8 +2,9 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunService
+import StateFolders
 import StoreRuns
 import Synchronization
 

@@ -5,6 +5,7 @@ import Jobs
 import MigrationEngine
 import RunLedger
 import RunSupport
+import StateFolders
 import StoreDiscovery
 import StoreForge
 import Testing

@@ -5,10 +5,11 @@ import DurableFiles
 import Foundation
 import Glibc
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunMoves
 import RunSupport
+import StateFolders
 import StoreForge
 import StoreLocks
 import StoreRuns

@@ -3,6 +3,7 @@ import DurableFiles
 import Jobs
 import RunLedger
 import SafeSQLite
+import StateFolders
 import StoreForge
 import Synchronization
 import TestSupport

@@ -1,8 +1,9 @@
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
+import StateFolders
 import StoreForge
 import Testing
 

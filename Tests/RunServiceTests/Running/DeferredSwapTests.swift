@@ -6,6 +6,7 @@ import MigrationEngine
 import RunLedger
 import RunMoves
 import RunSupport
+import StateFolders
 import StoreForge
 import TestSupport
 import Testing

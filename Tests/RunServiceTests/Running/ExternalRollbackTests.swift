@@ -2,7 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import StoreForge
 import Testing
 

@@ -7,6 +7,7 @@ import MigrationEngine
 import RunLedger
 import RunSupport
 import SafeSQLite
+import StateFolders
 import StoreForge
 import StoreSwap
 import TestSupport

@@ -2,6 +2,7 @@ import DurableFiles
 import Foundation
 import Glibc
 import RunLedger
+import StateFolders
 import StoreForge
 import Testing
 

@@ -1,6 +1,7 @@
 import DurableFiles
 import Jobs
 import RunLedger
+import StateFolders
 import Testing
 
 @testable import RunMoves

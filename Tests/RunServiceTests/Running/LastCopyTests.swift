@@ -4,6 +4,7 @@ import Foundation
 import Jobs
 import MigrationEngine
 import RunLedger
+import StateFolders
 import StoreForge
 import Testing
 

@@ -8,6 +8,7 @@ import RunLedger
 import RunMoves
 import RunService
 import SafeSQLite
+import StateFolders
 import StoreForge
 import StoreRuns
 import StoreSwap

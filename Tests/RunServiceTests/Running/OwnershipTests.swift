@@ -3,9 +3,10 @@ import DurableFiles
 import Foundation
 import Jobs
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunSupport
+import StateFolders
 import StoreForge
 import Testing
 

@@ -4,8 +4,9 @@ import DurableFiles
 import Foundation
 import Jobs
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
+import StateFolders
 import StoreForge
 import StoreRuns
 import TestSupport

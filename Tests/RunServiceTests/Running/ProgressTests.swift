@@ -4,10 +4,11 @@ import CoreDataStore
 import DurableFiles
 import Jobs
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunMoves
 import RunSupport
+import StateFolders
 import StoreForge
 import Synchronization
 import Testing

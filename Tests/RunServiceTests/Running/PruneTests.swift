@@ -4,10 +4,11 @@ import FaultSupport
 import Foundation
 import Jobs
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunSupport
 import SafeSQLite
+import StateFolders
 import StoreForge
 import TestSupport
 import Testing

@@ -2,9 +2,10 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunSupport
+import StateFolders
 import StoreForge
 import Synchronization
 import TestSupport

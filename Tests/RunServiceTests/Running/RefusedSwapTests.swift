@@ -3,6 +3,7 @@ import Glibc
 import Jobs
 import RunLedger
 import RunSupport
+import StateFolders
 import StoreForge
 import TestSupport
 import Testing

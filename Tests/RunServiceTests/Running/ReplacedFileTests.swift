@@ -1,6 +1,7 @@
 import DurableFiles
 import Foundation
 import MigrationEngine
+import StateFolders
 import StoreLocks
 import StoreSwap
 import Synchronization

@@ -7,6 +7,7 @@ import Jobs
 import MigrationEngine
 import RunLedger
 import SafeSQLite
+import StateFolders
 import StoreForge
 import StoreLocks
 import Synchronization

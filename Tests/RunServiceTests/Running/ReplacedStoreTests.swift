@@ -4,6 +4,7 @@ import Glibc
 import Jobs
 import RunLedger
 import SafeSQLite
+import StateFolders
 import StoreForge
 import StoreRuns
 import Synchronization

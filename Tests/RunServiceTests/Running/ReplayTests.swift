@@ -4,6 +4,7 @@ import Jobs
 import MigrationEngine
 import RunLedger
 import RunSupport
+import StateFolders
 import Testing
 
 @testable import StoreRuns

@@ -8,6 +8,7 @@ import MigrationEngine
 import RunLedger
 import RunSupport
 import SafeSQLite
+import StateFolders
 import StoreForge
 import StoreSwap
 import Synchronization

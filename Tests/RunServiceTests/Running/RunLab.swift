@@ -4,10 +4,11 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import ManagedObjectModel
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunSupport
 import SafeSQLite
+import StateFolders
 import StoreForge
 import Synchronization
 import TestSupport

@@ -3,10 +3,11 @@ import CommandSupport
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunReports
 import SafeSQLite
+import StateFolders
 import StoreForge
 import TestSupport
 import Testing

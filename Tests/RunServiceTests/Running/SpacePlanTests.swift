@@ -2,9 +2,10 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import SafeSQLite
+import StateFolders
 import Testing
 
 @testable import RunService

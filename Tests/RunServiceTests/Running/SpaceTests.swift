@@ -3,10 +3,11 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
 import RunReports
 import RunSupport
+import StateFolders
 import StoreForge
 import TestSupport
 import Testing

@@ -3,8 +3,9 @@ import DurableFiles
 import Foundation
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+import MigrationPlans
 import RunLedger
+import StateFolders
 import StoreForge
 import TestSupport
 import Testing

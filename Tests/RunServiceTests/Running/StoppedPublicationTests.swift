@@ -1,6 +1,7 @@
 import DurableFiles
 import Jobs
-import MigrationPlanning
+import MigrationPlans
+import StateFolders
 import StoreForge
 import TestSupport
 import Testing

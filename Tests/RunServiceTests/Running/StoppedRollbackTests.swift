@@ -2,6 +2,7 @@ import DurableFiles
 import Jobs
 import RunLedger
 import RunMoves
+import StateFolders
 import StoreForge
 import Testing
 

@@ -4,8 +4,9 @@ import Foundation
 import Jobs
 import ManagedObjectModel
 import MappingModel
-import MigrationPlanning
+import MigrationPlans
 import ModelFiles
+import StateFolders
 import TestSupport
 import Testing
 

@@ -1,0 +1,291 @@
+import ManagedObjectModel
+import MappingExpressions
+import MappingModel
+
+/// Finds what kind of value an expression gives, and every name in it that the source model does
+/// not have.
+struct ExpressionTyper {
+    let model: Model
+    /// The entity of `$source`; nil where there is no source object.
+    let entity: String?
+    /// What variables of subqueries stand for.
+    private var variables: [String: ValueKind] = [:]
+    /// What `SELF` stands for.
+    private var evaluated: ValueKind?
+    private(set) var mistakes: [String] = []
+
+    init(model: Model, entity: String?) {
+        self.model = model
+        self.entity = entity
+    }
+
+    /// The kind of an expression; mistakes are collected, and what they hide is unknown.
+    mutating func kind(of expression: MappingExpression) -> ValueKind {
+        switch expression {
+        case .null: return .null
+        case .constant(let value): return ValueKind(value)
+        case .evaluatedObject: return evaluated ?? mistake("SELF stands for nothing here")
+        case .variable(let name): return variable(name)
+        case .keyPath(let operand, let keys): return path(operand, keys)
+        case .function(let function, let arguments): return self.function(function, arguments)
+        case .cast(let value, let target):
+            _ = kind(of: value)
+            return Self.kind(of: target)
+        case .conversion(let conversion, let value):
+            return converted(kind(of: value), conversion)
+        case .attempt(let value, let other):
+            let kinds = (kind(of: value), kind(of: other))
+            let joined = joined(kinds.0, kinds.1)
+            guard joined == .unknown, kinds.0 != .unknown, kinds.1 != .unknown else {
+                return joined
+            }
+            return mistake(
+                "the value in the place of others is \(kinds.1.noun) instead of "
+                    + kinds.0.noun)
+        case .call(_, _, let arguments):
+            for argument in arguments { _ = kind(of: argument) }
+            return .unknown
+        case .conditional(let predicate, let first, let second):
+            check(predicate)
+            let kinds = (kind(of: first), kind(of: second))
+            let joined = joined(kinds.0, kinds.1)
+            guard joined == .unknown, kinds.0 != .unknown, kinds.1 != .unknown else {
+                return joined
+            }
+            return mistake(
+                "TERNARY gives \(kinds.0.noun) or \(kinds.1.noun): both must be of one kind")
+        case .list(let members):
+            let kinds = members.map { kind(of: $0) }
+            return .collection(kinds.reduce(.null) { joined($0, $1) })
+        case .combination(_, let left, let right):
+            return joined(collection(left), collection(right))
+        case .subquery(let collection, let variable, let predicate):
+            return subquery(collection, variable, predicate)
+        case .element(let collection, let index): return element(collection, index)
+        }
+    }
+
+    /// Looks at every expression in a predicate about an object, the subject: what `SELF` stands
+    /// for; nil leaves it as it is.
+    mutating func check(_ predicate: MappingPredicate, about subject: ValueKind? = nil) {
+        let outer = evaluated
+        if let subject { evaluated = subject }
+        defer { evaluated = outer }
+        switch predicate {
+        case .constant: return
+        case .and(let parts), .or(let parts): for part in parts { check(part) }
+        case .not(let part): check(part)
+        case .comparison(let comparison):
+            let left = kind(of: comparison.left)
+            _ = kind(of: comparison.right)
+            if comparison.quantifier != .direct, case .collection = left { return }
+            if comparison.quantifier != .direct, left != .unknown {
+                mistake("\(comparison.quantifier.rawValue) needs a collection, not \(left.noun)")
+            }
+        }
+    }
+
+    @discardableResult
+    mutating func mistake(_ text: String) -> ValueKind {
+        if !mistakes.contains(text) { mistakes.append(text) }
+        return .unknown
+    }
+
+    private mutating func variable(_ name: String) -> ValueKind {
+        if let kind = variables[name] { return kind }
+        switch name {
+        case "source":
+            if let entity { return .object(entity) }
+            return mistake("there is no source object: the entity mapping has no source entity")
+        case "manager", "entityPolicy", "entityMapping", "propertyMapping", "destination":
+            return .unknown
+        default:
+            return mistake(
+                "there is no variable $\(name): mapping models have $source, $destination, "
+                    + "$manager, $entityMapping, $entityPolicy and $propertyMapping")
+        }
+    }
+
+    // MARK: - Key paths
+
+    private mutating func path(_ operand: MappingExpression, _ keys: [String]) -> ValueKind {
+        var kind = kind(of: operand)
+        var rest = keys[...]
+        while let key = rest.popFirst() {
+            guard key.hasPrefix("@") else {
+                kind = value(of: key, in: kind)
+                continue
+            }
+            guard case .collection(let member) = kind else {
+                guard kind == .unknown else {
+                    return mistake("\(key) needs a collection, not \(kind.noun)")
+                }
+                return .unknown
+            }
+            var inner = member
+            for key in rest { inner = value(of: key, in: inner) }
+            return collected(key, inner, hasPath: !rest.isEmpty)
+        }
+        return kind
+    }
+
+    private mutating func collected(
+        _ name: String, _ inner: ValueKind, hasPath: Bool
+    ) -> ValueKind {
+        switch name {
+        case "@count": return .number
+        case "@sum", "@avg":
+            if !inner.isNumeric { mistake("\(name) needs numbers, not \(inner.noun)") }
+            return inner == .decimal ? .decimal : .number
+        case "@min", "@max": return inner
+        case "@unionOfObjects", "@distinctUnionOfObjects", "@unionOfArrays", "@unionOfSets",
+            "@distinctUnionOfArrays", "@distinctUnionOfSets":
+            if !hasPath { mistake("\(name) needs a key behind it") }
+            if case .collection(let member) = inner { return .collection(member) }
+            return .collection(inner)
+        default:
+            let known = [
+                "@count", "@sum", "@avg", "@min", "@max", "@unionOfObjects",
+                "@distinctUnionOfObjects", "@unionOfArrays", "@distinctUnionOfArrays",
+                "@unionOfSets", "@distinctUnionOfSets",
+            ]
+            let hint = NameSuggestion.hint(name, known, noun: "operators")
+            return mistake("there is no collection operator \(name). \(hint)")
+        }
+    }
+
+    private mutating func value(of key: String, in kind: ValueKind) -> ValueKind {
+        switch kind {
+        case .unknown, .null: return .unknown
+        case .collection(let member):
+            let inner = value(of: key, in: member)
+            if case .collection = inner { return inner }
+            return .collection(inner)
+        case .composite(let elements):
+            if let element = elements.first(where: { $0.name == key }) { return ValueKind(element) }
+            return mistake(
+                "the composite attribute has no element \(key). "
+                    + NameSuggestion.hint(key, elements.map(\.name), noun: "elements"))
+        case .object(let entity): return property(key, of: entity)
+        default: return mistake("\(kind.noun) has no key \(key)")
+        }
+    }
+
+    private mutating func property(_ key: String, of entity: String) -> ValueKind {
+        if let found = model.attribute(key, of: entity) {
+            if found.attribute.isTransient {
+                return mistake("\(entity).\(key) is transient: no store holds its values")
+            }
+            return ValueKind(found.attribute)
+        }
+        if let found = model.relationship(key, of: entity)?.relationship {
+            let target = ValueKind.object(found.destination)
+            return found.isToMany ? .collection(target) : target
+        }
+        let names =
+            model.allAttributes(of: entity).map(\.attribute.name)
+            + model.allRelationships(of: entity).map(\.relationship.name)
+        let hint = NameSuggestion.hint(key, names, noun: "properties")
+        return mistake("source entity \(entity) has no property \(key). \(hint)")
+    }
+}
+
+// MARK: - Functions and collections
+
+extension ExpressionTyper {
+    private static func kind(of target: MappingExpression.CastTarget) -> ValueKind {
+        switch target {
+        case .number: .number
+        case .decimal: .decimal
+        case .date: .date
+        case .string: .text
+        case .uuid: .uuid
+        case .url: .uri
+        }
+    }
+
+    private mutating func function(
+        _ function: ExpressionFunction, _ arguments: [MappingExpression]
+    ) -> ValueKind {
+        let kinds = arguments.map { kind(of: $0) }
+        switch function {
+        case .now: return .date
+        case .uppercase, .lowercase, .length:
+            if let wrong = kinds.first(where: { !$0.isText }) {
+                mistake("\(function.rawValue) needs a text, not \(wrong.noun)")
+            }
+            return function == .length ? .number : .text
+        case .noIndex: return kinds.first ?? .unknown
+        case .distinct, .count, .sum, .min, .max, .average, .median, .mode, .standardDeviation:
+            return collected(function, kinds)
+        default:
+            if let wrong = kinds.first(where: { !$0.isNumeric }) {
+                mistake("\(function.rawValue) needs numbers, not \(wrong.noun)")
+            }
+            return kinds.contains(.decimal) ? .decimal : .number
+        }
+    }
+
+    private mutating func collected(
+        _ function: ExpressionFunction, _ kinds: [ValueKind]
+    ) -> ValueKind {
+        guard let first = kinds.first, first != .unknown else { return .unknown }
+        guard case .collection(let member) = first else {
+            return mistake("\(function.rawValue) needs a collection, not \(first.noun)")
+        }
+        switch function {
+        case .count: return .number
+        case .distinct: return first
+        case .min, .max, .mode: return member
+        default:
+            if !member.isNumeric {
+                mistake("\(function.rawValue) needs numbers, not \(member.noun)")
+            }
+            return member == .decimal ? .decimal : .number
+        }
+    }
+
+    private mutating func collection(_ expression: MappingExpression) -> ValueKind {
+        let kind = kind(of: expression)
+        if case .collection = kind { return kind }
+        return kind == .unknown ? kind : mistake("a collection belongs here, not \(kind.noun)")
+    }
+
+    private mutating func subquery(
+        _ members: MappingExpression, _ variable: String, _ predicate: MappingPredicate
+    ) -> ValueKind {
+        let kind = collection(members)
+        if ComputedValue.input(named: variable) != nil {
+            return mistake("a subquery cannot name its variable $\(variable)")
+        }
+        let outer = variables[variable]
+        if case .collection(let member) = kind {
+            variables[variable] = member
+        } else {
+            variables[variable] = .unknown
+        }
+        check(predicate)
+        variables[variable] = outer
+        return kind
+    }
+
+    private mutating func element(
+        _ members: MappingExpression, _ index: MappingExpression.ElementIndex
+    ) -> ValueKind {
+        let kind = collection(members)
+        if case .size = index { return .number }
+        if case .at(let place) = index { _ = self.kind(of: place) }
+        if case .collection(let member) = kind { return member }
+        return .unknown
+    }
+
+    /// The kind of a value that is one or the other.
+    private func joined(_ left: ValueKind, _ right: ValueKind) -> ValueKind {
+        if left == right || right == .null { return left }
+        if left == .null { return right }
+        switch (left, right) {
+        case (.number, .decimal), (.decimal, .number): return .decimal
+        default: return .unknown
+        }
+    }
+}

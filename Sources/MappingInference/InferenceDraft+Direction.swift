@@ -1,0 +1,226 @@
+import ManagedObjectModel
+import MappingExpressions
+import MappingModel
+
+/// A mapping file directs the draft: what it states is not inferred.
+extension InferenceDraft {
+    /// Takes over the pairs of entities that a mapping states, and finds the others if it asks for
+    /// that.
+    ///
+    /// - Parameters:
+    ///   - layer: the entity mappings that this draft is about, the first of several to one
+    ///     destination entity.
+    ///   - definition: the whole mapping.
+    mutating func pairEntities(
+        by layer: [EntityMappingDefinition], of definition: MappingDefinition
+    ) {
+        direction = definition
+        var dropped: Set<String> = []
+        for mapping in definition.entityMappings {
+            switch (mapping.source, mapping.destination) {
+            case (let from?, let to?):
+                destinationEntity[from] = to
+                statedDestinations[from, default: []].append(to)
+            case (let from?, nil): dropped.insert(from)
+            default: break
+            }
+        }
+        for mapping in layer {
+            guard let to = mapping.destination, directed[to] == nil else { continue }
+            directed[to] = mapping
+            sourceEntity[to] = mapping.source
+        }
+        guard definition.infersRest else { return }
+        let destinations = destination.model.numberedEntities.filter { directed[$0.name] == nil }
+        let sources = source.model.numberedEntities.filter {
+            destinationEntity[$0.name] == nil && !dropped.contains($0.name)
+        }
+        pair(destinations, with: sources)
+    }
+
+    /// Takes over the source of every property that a mapping takes from one of the same kind.
+    mutating func pairStatedProperties() {
+        for (entity, mapping) in directed.sorted(by: { $0.key < $1.key }) {
+            guard let from = mapping.source else { continue }
+            for property in mapping.attributes
+            where !isSetByPolicy(property.destination, of: entity) {
+                guard let key = plainSource(of: property, in: entity, from: from) else { continue }
+                sourceAttribute[entity, default: [:]][property.destination] = key
+            }
+            for property in mapping.relationships
+            where !isSetByPolicy(property.destination, of: entity)
+                && !isInverseOfPolicy(property.destination, of: entity)
+            {
+                guard case .expression(let expression) = property.value,
+                    let call = ManagerCall(expression)
+                else { continue }
+                link(call, property, mapping)
+            }
+        }
+    }
+
+    /// The source attribute whose values an attribute keeps as they are; nil where it does not.
+    private func plainSource(
+        of property: PropertyMappingDefinition, in entity: String, from: String
+    ) -> String? {
+        guard case .expression(let expression) = property.value, let keys = expression.sourceKeys,
+            keys.count == 1, let before = source.attribute(keys[0], of: from)?.attribute,
+            let now = destination.attribute(property.destination, of: entity)?.attribute,
+            before.type == now.type
+        else { return nil }
+        return keys[0]
+    }
+
+    private mutating func link(
+        _ call: ManagerCall, _ property: PropertyMappingDefinition,
+        _ mapping: EntityMappingDefinition
+    ) {
+        guard let entity = mapping.destination, let from = mapping.source else { return }
+        guard let keys = call.sourcePath, let target = target(of: keys, from: from)
+        else {
+            // The other side of the same links may say it in a way that can be run.
+            if isLinkedByInverse(property.destination, of: entity) { return }
+            return unsupported(
+                "links of \(call.instances.text) are not supported yet: only those of one source "
+                    + "relationship, and of a path of to-one relationships", property, mapping)
+        }
+        switch call {
+        case .relationship(let name, _):
+            let named = source.relationship(name, of: from)?.relationship.destination
+            guard named == target else {
+                return unsupported(
+                    "\(call.instances.text) leads to other objects than source relationship "
+                        + name, property, mapping)
+            }
+        case .entityMapping(let name, _):
+            if makers(of: target, linkedBy: property.destination, of: entity) != [name] {
+                linkMapping[entity, default: [:]][property.destination] = name
+            }
+        }
+        if keys.count == 1 {
+            sourceRelationship[entity, default: [:]][property.destination] = keys[0]
+        } else if let text = pathRefusal(property.destination, of: entity, isOwn: keys.isEmpty) {
+            unsupported(text, property, mapping)
+        } else if keys.isEmpty, let text = ownLinkRefusal(call, property.destination, mapping) {
+            unsupported(text, property, mapping)
+        } else {
+            statedPaths[entity, default: [:]][property.destination] = keys
+        }
+    }
+
+    /// Why a required link to what another mapping makes of the same object cannot be sure; nil
+    /// where it is.
+    private func ownLinkRefusal(
+        _ call: ManagerCall, _ name: String, _ mapping: EntityMappingDefinition
+    ) -> String? {
+        guard case .entityMapping(let maker, _) = call, let entity = mapping.destination,
+            let owned = destination.relationship(name, of: entity),
+            !LinkBounds(owned.relationship).allowsNone,
+            let made = direction?.entityMappings.first(where: { $0.effectiveName == maker }),
+            let filter = made.filter, filter != mapping.filter
+        else { return nil }
+        return "\(name) is required, and entity mapping \(maker) has another filter: give both the "
+            + "same filter, or make \(name) optional"
+    }
+
+    /// Names of the entity mappings that make objects of a source entity, or of one that inherits
+    /// from it, to which a destination relationship can lead.
+    private func makers(
+        of target: String, linkedBy relationship: String, of entity: String
+    ) -> [String] {
+        guard
+            let wanted = destination.relationship(relationship, of: entity)?.relationship
+                .destination
+        else { return [] }
+        let isMeant = { (from: String, to: String) in
+            source.model.isKind(from, of: target) && destination.model.isKind(to, of: wanted)
+        }
+        let stated = (direction?.entityMappings ?? []).filter { mapping in
+            guard let from = mapping.source, let to = mapping.destination else { return false }
+            return isMeant(from, to)
+        }
+        let inferred = sourceEntity.filter { directed[$0.key] == nil && isMeant($0.value, $0.key) }
+        return stated.map(\.effectiveName) + inferred.map { "\($0.value)To\($0.key)" }
+    }
+
+    /// Why a relationship cannot get its links by a path; nil where it can.
+    ///
+    /// - Parameters:
+    ///   - name: of the relationship.
+    ///   - entity: of the destination.
+    ///   - isOwn: whether objects that come of the same source object are linked: those are no
+    ///     two.
+    /// - Returns: what is not supported.
+    private func pathRefusal(_ name: String, of entity: String, isOwn: Bool) -> String? {
+        guard let owned = destination.relationship(name, of: entity) else { return nil }
+        if owned.relationship.isToMany, !isOwn {
+            return "a path of to-one relationships leads to one object, and \(name) is to-many"
+        }
+        if owned.relationship.isOrdered {
+            return "objects of the same source object cannot be linked by an ordered relationship "
+                + "yet"
+        }
+        guard let inverse = destination.inverse(of: owned)?.relationship else { return nil }
+        if !inverse.isToMany, !isOwn {
+            return "links of a path are not supported yet where the inverse is to-one: several "
+                + "objects may lead to one"
+        }
+        return inverse.isOrdered
+            ? "links of a path are not supported yet where the inverse is ordered" : nil
+    }
+
+    /// The source entity to which one relationship leads, or a path of to-one relationships; nil
+    /// for every other path.
+    ///
+    /// No keys are the object itself.
+    private func target(of keys: [String], from entity: String) -> String? {
+        if keys.isEmpty { return entity }
+        guard keys.count == 1 else { return source.model.target(ofPath: keys, from: entity) }
+        return source.relationship(keys[0], of: entity)?.relationship.destination
+    }
+
+    /// Whether a mapping states the other side of a relationship by a path that can be followed:
+    /// what links one side links both.
+    private func isLinkedByInverse(_ name: String, of entity: String) -> Bool {
+        guard let owned = destination.relationship(name, of: entity),
+            let inverse = destination.inverse(of: owned)
+        else { return false }
+        return directed.contains { other, mapping in
+            guard destination.model.isKind(other, of: inverse.owner), let from = mapping.source,
+                let stated = mapping.relationships.first(where: {
+                    $0.destination == inverse.relationship.name
+                }), case .expression(let expression) = stated.value,
+                let keys = ManagerCall(expression)?.sourcePath
+            else { return false }
+            return target(of: keys, from: from) != nil
+        }
+    }
+
+    private mutating func unsupported(
+        _ text: String, _ property: PropertyMappingDefinition, _ mapping: EntityMappingDefinition
+    ) {
+        mistakes.append(
+            MappingMistake(
+                entityMapping: mapping.effectiveName, property: property.destination,
+                position: property.position, text: text))
+    }
+
+    /// Whether the source of a property is inferred.
+    func infers(_ property: String, of entity: String) -> Bool {
+        guard let mapping = directed[entity] else { return true }
+        guard !isSetByPolicy(property, of: entity) else { return false }
+        let stated = mapping.attributes + mapping.relationships
+        return direction?.infersRest != false
+            && !stated.contains { $0.destination == property && $0.value != .automatic }
+    }
+
+    /// The value that a mapping states for an attribute; nil where it is inferred.
+    func statedValue(
+        of attribute: String, in entity: String
+    ) -> PropertyMappingDefinition.Value? {
+        guard let mapping = directed[entity] else { return nil }
+        let stated = mapping.attributes.first { $0.destination == attribute }?.value
+        if let stated, stated != .automatic { return stated }
+        return direction?.infersRest == false ? .unset : nil
+    }
+}

@@ -1,0 +1,330 @@
+import ManagedObjectModel
+import MappingExpressions
+import MappingModel
+
+/// Compares the names and values of a mapping with two models.
+///
+/// It finds every mistake at once: what does not exist, what does not fit its property, and what
+/// Godwit cannot run.
+struct MappingCheck {
+    let source: Model
+    let destination: Model
+    let definition: MappingDefinition
+    private(set) var mistakes: [MappingMistake] = []
+
+    init(
+        _ definition: MappingDefinition, from source: Model, to destination: Model,
+        policies: [PolicyDeclaration]
+    ) {
+        self.definition = definition
+        self.source = source
+        self.destination = destination
+        checkNames()
+        for mapping in definition.entityMappings { check(mapping) }
+        checkPasses()
+        mistakes +=
+            PolicyCheck(
+                definition, from: source, to: destination, policies: policies
+            ).mistakes
+    }
+
+    private mutating func add(
+        _ mapping: EntityMappingDefinition, _ text: String,
+        at property: PropertyMappingDefinition? = nil
+    ) {
+        mistakes.append(MappingMistake(in: mapping, at: property, text))
+    }
+
+    private mutating func checkNames() {
+        var seen: Set<String> = []
+        for mapping in definition.entityMappings
+        where !seen.insert(mapping.effectiveName).inserted {
+            add(mapping, "two entity mappings have this name: give one of them another name")
+        }
+    }
+
+    private mutating func check(_ mapping: EntityMappingDefinition) {
+        var isKnown = true
+        if let name = mapping.source, source.entities[name] == nil {
+            isKnown = false
+            add(mapping, Self.unknown("entity", name, in: "the source model", source.entities.keys))
+        }
+        if let name = mapping.destination, destination.entities[name] == nil {
+            isKnown = false
+            add(
+                mapping,
+                Self.unknown("entity", name, in: "the destination model", destination.entities.keys)
+            )
+        }
+        guard isKnown else { return }
+        if let filter = mapping.filter { check(filter, of: mapping) }
+        guard let entity = mapping.destination else { return }
+        for attribute in mapping.attributes { check(attribute, of: mapping, entity) }
+        for relationship in mapping.relationships { checkLinks(relationship, of: mapping, entity) }
+    }
+
+    private mutating func check(_ filter: MappingPredicate, of mapping: EntityMappingDefinition) {
+        guard let entity = mapping.source else {
+            return add(mapping, "filter: there is no source entity whose objects it could choose")
+        }
+        guard mapping.destination != nil else {
+            return add(
+                mapping,
+                "filter: a removal takes all objects of its entity. To drop some, leave the "
+                    + "removal out, and filter the mapping that keeps the others")
+        }
+        guard !filter.sourceExpression.callsPolicy else {
+            return add(mapping, "filter: it cannot call methods of a policy")
+        }
+        var typer = ExpressionTyper(model: source, entity: entity)
+        typer.check(filter, about: .object(entity))
+        for mistake in typer.mistakes { add(mapping, "filter: \(mistake)") }
+        guard typer.mistakes.isEmpty,
+            let text = unsupported(filter.sourceExpression, from: entity)
+                ?? AttemptCheck.mistake(in: filter.sourceExpression, of: nil)
+        else { return }
+        add(mapping, "filter: \(text)")
+    }
+
+    private static func unknown(
+        _ noun: String, _ name: String, in owner: String, _ names: some Sequence<String>
+    ) -> String {
+        let hint = NameSuggestion.hint(
+            name, names.sorted(), noun: noun == "entity" ? "entities" : "\(noun)s")
+        return "\(owner) has no \(noun) \(name). \(hint)"
+    }
+
+    // MARK: - Attributes
+
+    private mutating func check(
+        _ property: PropertyMappingDefinition, of mapping: EntityMappingDefinition,
+        _ entity: String
+    ) {
+        guard let attribute = destination.element(property.destination, of: entity) else {
+            let names = destination.allAttributes(of: entity).map(\.attribute.name)
+            return add(
+                mapping,
+                Self.unknown("attribute", property.destination, in: entity, names), at: property)
+        }
+        if case .converted = property.value {
+            return add(mapping, noConversion(to: attribute, of: mapping.source), at: property)
+        }
+        guard case .expression(let expression) = property.value else { return }
+        if let text = refusal(of: attribute, property.destination) {
+            return add(mapping, text, at: property)
+        }
+        if let call = Self.managerCall(in: expression) {
+            return add(
+                mapping, "\(call) gives objects, and an attribute needs a value", at: property)
+        }
+        var typer = ExpressionTyper(model: source, entity: mapping.source)
+        let kind = typer.kind(of: expression)
+        if typer.mistakes.isEmpty, let keys = expression.sourceKeys, keys.count == 1,
+            let from = mapping.source,
+            source.attribute(keys[0], of: from)?.attribute.type == attribute.type
+        {
+            // Values of every type can be carried as they are.
+            return
+        }
+        for mistake in typer.mistakes { add(mapping, mistake, at: property) }
+        guard typer.mistakes.isEmpty else { return }
+        if let text = unsupported(expression, from: mapping.source)
+            ?? AttemptCheck.mistake(in: expression, of: attribute) ?? attribute.refusal(expression)
+        {
+            return add(mapping, text, at: property)
+        }
+        guard !kind.fits(attribute.type) || attribute.type == .composite else { return }
+        add(
+            mapping,
+            "\(expression.text) gives \(kind.noun), which an attribute of type "
+                + "\(attribute.type) cannot hold", at: property)
+    }
+
+    /// Why values cannot be turned into those of an attribute by one word.
+    private func noConversion(to attribute: Attribute, of entity: String?) -> String {
+        guard let entity, let before = MappingDefinition.origin(of: attribute, in: source, entity)
+        else {
+            return "convert: the source has no attribute of this name. State an expression"
+        }
+        return "convert: nothing turns values of type \(before.type) into \(attribute.type). State "
+            + "an expression"
+    }
+
+    /// Why a mapping cannot state a value of an attribute; nil where it can.
+    private func refusal(of attribute: Attribute, _ name: String) -> String? {
+        if name.contains(".") {
+            return "elements of composite attributes cannot be stated one by one: state the whole "
+                + "attribute, or leave it to inference"
+        }
+        if attribute.isTransient { return "\(name) is transient: no store holds its values" }
+        if attribute.derivation != nil {
+            return "\(name) is derived: Core Data computes it when it saves an object"
+        }
+        return nil
+    }
+
+    /// What of an expression cannot be computed row by row; nil where all can.
+    private func unsupported(_ expression: MappingExpression, from entity: String?) -> String? {
+        let value = ComputedValue(expression)
+        let calls = ExpressionInspection(value.expression).calls
+        if let call = calls.first(where: { $0.receiver != .variable(PolicyReceiver.name) }) {
+            return "FUNCTION(…, \"\(call.selector)\") is not supported: an expression can call "
+                + "methods of $entityPolicy alone"
+        }
+        if calls.isEmpty, value.readsObjects {
+            return
+                "\(expression.text) needs an object itself: only values behind keys are supported"
+        }
+        let paths = value.inputs.filter { keys in
+            entity.map { source.isUnreducedCollection(keys, of: $0) } ?? false
+        }
+        return paths.first.map { keys in
+            "$source.\(keys.joined(separator: ".")) leads to several objects: behind a to-many "
+                + "relationship of the source object itself, @count, @sum, @min, @max or @avg must "
+                + "make one value of them"
+        }
+    }
+
+    private static func managerCall(in expression: MappingExpression) -> String? {
+        ExpressionInspection(expression).calls.first {
+            $0.receiver == .variable(ManagerCall.receiver)
+        }?.selector
+    }
+
+    // MARK: - Relationships
+
+    private mutating func checkLinks(
+        _ property: PropertyMappingDefinition, of mapping: EntityMappingDefinition,
+        _ entity: String
+    ) {
+        guard let found = destination.relationship(property.destination, of: entity) else {
+            let names = destination.allRelationships(of: entity).map(\.relationship.name)
+            return add(
+                mapping,
+                Self.unknown("relationship", property.destination, in: entity, names),
+                at: property)
+        }
+        if case .converted = property.value {
+            return add(mapping, "convert is for attributes: links have no types", at: property)
+        }
+        guard case .expression(let expression) = property.value, expression != .null else { return }
+        guard let call = ManagerCall(expression) else {
+            if case .call(.variable(PolicyReceiver.name), _, _) = expression { return }
+            return add(
+                mapping,
+                "\(expression.text) gives no destination objects: write the path to the source "
+                    + "objects, and the entity mapping that made the objects of them", at: property)
+        }
+        var typer = ExpressionTyper(model: source, entity: mapping.source)
+        let kind = typer.kind(of: call.instances)
+        for mistake in typer.mistakes { add(mapping, mistake, at: property) }
+        guard typer.mistakes.isEmpty else { return }
+        if let text = AttemptCheck.mistake(in: expression, of: nil) {
+            return add(mapping, text, at: property)
+        }
+        switch kind {
+        case .object, .collection(.object), .unknown: break
+        default:
+            return add(
+                mapping, "\(call.instances.text) gives \(kind.noun) instead of objects",
+                at: property)
+        }
+        if case .entityMapping(let name, _) = call {
+            checkMapping(
+                name, property, mapping, target: found.relationship.destination,
+                instances: kind.entity)
+        }
+    }
+
+    /// - Parameters:
+    ///   - name: of an entity mapping that a relationship names.
+    ///   - property: the relationship.
+    ///   - mapping: that has it.
+    ///   - target: the relationship's destination.
+    ///   - instances: the entity of the source objects; nil where it is not known.
+    private mutating func checkMapping(
+        _ name: String, _ property: PropertyMappingDefinition,
+        _ mapping: EntityMappingDefinition, target: String, instances: String?
+    ) {
+        let named = definition.entityMappings.first { $0.effectiveName == name }
+        guard let named else {
+            let names = definition.entityMappings.map(\.effectiveName)
+            let hint = NameSuggestion.hint(name, names, noun: "entity mappings")
+            return add(mapping, "there is no entity mapping \(name). \(hint)", at: property)
+        }
+        let isRight = named.destination.map { destination.isKind($0, of: target) } ?? false
+        guard isRight else {
+            let made = named.destination.map { "objects of \($0)" } ?? "no objects"
+            return add(
+                mapping,
+                "entity mapping \(name) makes \(made), and the relationship leads to \(target)",
+                at: property)
+        }
+        guard let from = named.source, let instances,
+            !source.isKind(from, of: instances), !source.isKind(instances, of: from)
+        else { return }
+        add(
+            mapping,
+            "entity mapping \(name) takes objects of \(from), and the links lead to objects of "
+                + instances, at: property)
+    }
+
+    // MARK: - What cannot be run
+
+    private mutating func checkPasses() {
+        var filters: [String: Set<MappingPredicate>] = [:]
+        for mapping in definition.entityMappings {
+            guard let entity = mapping.source, let filter = mapping.filter else { continue }
+            filters[entity, default: []].insert(filter)
+            if filters[entity]?.count == Mapping.filterLimit + 1 {
+                add(
+                    mapping,
+                    "filter: \(entity) has more than \(Mapping.filterLimit) different filters")
+            }
+        }
+    }
+}
+
+extension Attribute {
+    /// Why a constant cannot be its value; nil where it can, and for other expressions.
+    fileprivate func refusal(_ expression: MappingExpression) -> String? {
+        if case .attempt(_, let other) = expression { return refusal(other) }
+        guard case .constant(let constant) = expression else { return nil }
+        switch (constant, type) {
+        case (.real(let number), _) where !number.isFinite,
+            (.date(let number), _) where !number.isFinite:
+            return "the number is not finite"
+        case (.real(let number), .integer16), (.real(let number), .integer32),
+            (.real(let number), .integer64):
+            return "\(number) is not a whole number"
+        case (.integer(let number), .boolean) where number != 0 && number != 1:
+            return "\(number) is neither YES nor NO"
+        case (.real, .boolean): return "a boolean attribute holds YES or NO"
+        case (.text(let text), _) where text.unicodeScalars.contains("\0"):
+            return "the text contains a NUL"
+        default: break
+        }
+        guard case .integer(let number) = constant, let range = type.integerRange,
+            !range.contains(number)
+        else { return nil }
+        return
+            "\(number) does not fit the type \(type) (\(range.lowerBound) to \(range.upperBound))"
+    }
+}
+
+extension Model {
+    /// Whether a path leads to several objects and no operator makes one value of them.
+    fileprivate func isUnreducedCollection(_ keys: [String], of entity: String) -> Bool {
+        var current = entity
+        for (place, key) in keys.enumerated() {
+            guard let found = relationship(key, of: current)?.relationship else { return false }
+            current = found.destination
+            guard found.isToMany else { continue }
+            let known = ["@count", "@sum", "@min", "@max", "@avg"]
+            let rest = keys.dropFirst(place + 2)
+            let leadsOn = rest.first.map { relationship($0, of: current) != nil } ?? false
+            return place != 0 || keys.count < 2 || !known.contains(keys[1]) || leadsOn
+        }
+        return false
+    }
+}

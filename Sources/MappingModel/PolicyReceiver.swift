@@ -1,0 +1,22 @@
+package import MappingExpressions
+
+extension PropertyMappingDefinition {
+    /// Whether its value calls a method of the policy.
+    package var callsPolicy: Bool {
+        guard case .expression(let expression) = value else { return false }
+        return expression.callsPolicy
+    }
+}
+
+extension MappingExpression {
+    /// Whether a method of the policy is called.
+    package var callsPolicy: Bool {
+        ExpressionInspection(self).calls.contains { $0.receiver == .variable(PolicyReceiver.name) }
+    }
+}
+
+/// The variable behind which mapping models find the policy.
+package enum PolicyReceiver {
+    /// Without the dollar sign.
+    package static let name = "entityPolicy"
+}
