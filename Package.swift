@@ -17,11 +17,12 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let yaml: Target.Dependency = .product(name: "Yams", package: "Yams")
-typealias Targets = [Target.Dependency]
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
+/// What a target depends on.
+typealias Targets = [Target.Dependency]
 /// What mappings are made of.
 let mapping: Targets = ["MappingModel", "MappingExpressions", "ManagedObjectModel"]
-let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 /// What runs of migrations stand on.
 let engine: Targets = ["MigrationEngine", "MigrationPlans", "CoreDataStore", "SafeSQLite"]
 /// What a coordinator's own part of runs stands on.
@@ -29,6 +30,23 @@ let runs: Targets =
     engine + mapping + [
         "RunService", "StoreRuns", "StateFolders", "MigrationValidation", "MappingInference",
         "RunLedger", "DurableFiles", "Jobs",
+    ]
+/// What the state machines of clusters say to each other.
+let cluster: Targets = ["ClusterVocabulary", "ClusterProtocol", "Jobs"]
+/// What tests of stores need.
+let storeTests: Targets = [
+    "FaultSupport", "TestSupport", "StoreForge", "MigrationPlans", "CoreDataStore", "SafeSQLite",
+    "MappingInference", "MappingModel", "MappingExpressions", "ModelFiles", "ManagedObjectModel",
+    "Jobs", "DurableFiles",
+]
+/// What tests of runs and clusters may import.
+let runTests: Targets =
+    runs + [
+        "GodwitCommands", "RunCommands", "ModelCommands", "CommandSupport", "ClusterClient",
+        "RunReports", "StoreForge", "WorkerRules", "RunSupervision", "ClusterCore", "LocalCluster",
+        "Coordinator", "Worker", "RunMoves", "StoreDiscovery", "MigrationPlanning", "MappingFiles",
+        "StoreFileChecks", "StoreSwap", "ExpressionEvaluation", "ModelFiles", "ZeroMQ", "Threads",
+        "StoreLocks", "ClusterVocabulary", "ClusterProtocol",
     ]
 
 /// A library target; `LayerRules` of the tidy tests names what each may import.
@@ -40,24 +58,6 @@ func layer(_ name: String, _ dependencies: Targets = []) -> Target {
 func tests(_ name: String, _ dependencies: Targets) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
-/// What the state machines of clusters say to each other.
-let machines: Targets = ["ClusterVocabulary", "ClusterProtocol"]
-let cluster: Targets = machines + ["Jobs"]
-/// What tests of stores need.
-let storeTests: Targets = [
-    "FaultSupport", "TestSupport", "StoreForge", "MigrationPlans", "CoreDataStore", "SafeSQLite",
-    "MappingInference", "MappingModel", "MappingExpressions", "ModelFiles", "ManagedObjectModel",
-    "Jobs", "DurableFiles",
-]
-/// What tests of runs and clusters may import.
-let runTests: Targets =
-    runs + machines + [
-        "GodwitCommands", "RunCommands", "ModelCommands", "CommandSupport", "ClusterClient",
-        "RunReports", "StoreForge", "WorkerRules", "RunSupervision", "ClusterCore", "LocalCluster",
-        "Coordinator", "Worker", "RunMoves", "StoreDiscovery", "MigrationPlanning", "MappingFiles",
-        "StoreFileChecks", "StoreSwap", "ExpressionEvaluation", "ModelFiles", "ZeroMQ", "Threads",
-        "StoreLocks",
-    ]
 
 let package = Package(
     name: "godwit",

@@ -12,16 +12,6 @@ package struct RouteProfile: Hashable, Sendable, Codable {
     /// Rows whose UUID is missing or cannot be read.
     package var remainder: Int64
 
-    package init(
-        plan: RoutePlan, points: [RoutePoint], rowsPerPoint: Int64, rows: Int64, remainder: Int64
-    ) {
-        self.plan = plan
-        self.points = points
-        self.rowsPerPoint = rowsPerPoint
-        self.rows = rows
-        self.remainder = remainder
-    }
-
     /// What people should know of an attribute that hardly routes anything.
     package var remainderNote: String? {
         guard remainder > 0, remainder > rows / 9 else { return nil }
