@@ -114,9 +114,7 @@ struct ClusterProcess {
     }
 
     /// Every file of a folder that belongs to a store, by its path there.
-    ///
-    /// `masks` leaves out the bytes of SQLite's counters.
-    func contents(of root: URL, masks: Bool) throws -> [String: Data] {
+    func contents(of root: URL) throws -> [String: Data] {
         var found: [String: Data] = [:]
         guard
             let walk = FileManager.default.enumerator(
@@ -127,10 +125,7 @@ struct ClusterProcess {
             if name.contains("/.godwit") || name.hasSuffix("-shm") { continue }
             guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true
             else { continue }
-            var bytes = try Data(contentsOf: file)
-            if masks, name.hasSuffix(".sqlite"), bytes.count > 100 {
-                for place in Array(24..<28) + Array(92..<100) { bytes[place] = 0 }
-            }
+            let bytes = try Data(contentsOf: file)
             // A log that is empty says what none says.
             if name.hasSuffix("-wal"), bytes.isEmpty { continue }
             found[name] = bytes
@@ -148,7 +143,7 @@ struct ClusterProcess {
                 "--in-process",
             ] + more)
         #expect(ended.status == 0, "\(ended.log)")
-        return try contents(of: copy, masks: true)
+        return try contents(of: copy)
     }
 
     /// What the ledger has counted of the newest run.

@@ -23,15 +23,15 @@ import Testing
             try lab.forge(lab.store(Self.large), notes: 3000, seed: 50)
             let expected = try lab.expected(Self.shape)
             let originals = try damage(lab)
-            let before = try lab.contents(of: lab.data, masks: false)
+            let before = try lab.contents(of: lab.data)
 
             let ended = try lab.run(
                 lab.migration(Self.shape + ClusterProcess.faulty(workers: 3)),
                 faults: "trap:\(Self.place):copy-2:*")
             #expect(ended.status == 75, "\(ended.log)")
             let failed = (Self.damaged + [Self.large]).map { "/s\($0).sqlite" }
-            let after = try lab.contents(of: lab.data, masks: true)
-            let untouched = try lab.contents(of: lab.data, masks: false)
+            let after = try lab.contents(of: lab.data)
+            let untouched = try lab.contents(of: lab.data)
             for name in expected.keys.filter({ $0.hasSuffix(".sqlite") }) {
                 if failed.contains(name) {
                     #expect(untouched[name] == before[name], "\(name)")
@@ -63,7 +63,7 @@ import Testing
                         == missing.count, "\(number)")
             }
             #expect(try lab.redone() == 0)
-            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.contents(of: lab.data) == expected)
             #expect(try lab.strays().isEmpty)
         }
     }

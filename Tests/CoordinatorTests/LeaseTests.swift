@@ -114,7 +114,7 @@ import ZeroMQ
         try ClusterProcess.wait("the end without it") {
             try sharing.ledger.run(run)?.state == .ended
         }
-        #expect(try SharingLab.comparable(first) == results[0])
+        #expect(try SharingLab.bytes(of: first) == results[0])
         try expectLate(run, sharing)
 
         // It wakes up, delivers what is not wanted, and is all that is left for the next run.
@@ -131,8 +131,8 @@ import ZeroMQ
             try sharing.ledger.run(next)?.state == .ended
         }
         #expect(try sharing.ledger.storeCounts(of: next) == [.done: 1])
-        #expect(try SharingLab.comparable(second) == results[1])
-        #expect(try SharingLab.comparable(first) == results[0])
+        #expect(try SharingLab.bytes(of: second) == results[1])
+        #expect(try SharingLab.bytes(of: first) == results[0])
         try expectLate(run, sharing)
     }
 

@@ -86,7 +86,7 @@ extension Lie {
     private func other(_ forged: ForgedDelivery, seed: UInt64) throws -> [UInt8] {
         let lab = forged.lab
         try lab.forge("other.sqlite", notes: 40, seed: seed)
-        return try lab.ownResult(of: lab.path("other.sqlite"), isComparable: false)
+        return try lab.ownResult(of: lab.path("other.sqlite"))
     }
 
     private func changeContent(

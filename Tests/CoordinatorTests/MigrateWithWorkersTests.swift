@@ -13,7 +13,7 @@ import Testing
     @Test(arguments: shapes) func resultsAreThoseOfOneProcess(shape: [String]) throws {
         try ClusterProcess.run { lab in
             try lab.forge(stores: shape.isEmpty ? 6 : 2, notes: shape.isEmpty ? 40 : 200)
-            let originals = try lab.contents(of: lab.data, masks: false)
+            let originals = try lab.contents(of: lab.data)
             let expected = try lab.expected(shape)
             #expect(expected.count >= 2)
 
@@ -21,8 +21,8 @@ import Testing
             let beside = try lab.run(
                 lab.migration(["--output", lab.output.path, "--workers", "2"] + shape))
             #expect(beside.status == 0, "\(beside.log)")
-            #expect(try lab.contents(of: lab.data, masks: false) == originals)
-            let results = try lab.contents(of: lab.output, masks: true)
+            #expect(try lab.contents(of: lab.data) == originals)
+            let results = try lab.contents(of: lab.output)
             for (name, bytes) in expected where name.hasSuffix(".sqlite") {
                 #expect(results[name] == bytes, "\(name)")
             }
@@ -30,31 +30,31 @@ import Testing
             // With a swap that waits.
             let deferred = try lab.run(lab.migration(["--defer-swap", "--workers", "2"] + shape))
             #expect(deferred.status == 0, "\(deferred.log)")
-            #expect(try lab.contents(of: lab.data, masks: false) == originals)
+            #expect(try lab.contents(of: lab.data) == originals)
             let swap = try lab.run(["swap", "--state", lab.ledger.description])
             #expect(swap.status == 0, "\(swap.log)")
-            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.contents(of: lab.data) == expected)
             #expect(try lab.redone() == 0)
             #expect(try lab.strays().isEmpty)
             let back = try lab.run(["rollback", "--state", lab.ledger.description])
             #expect(back.status == 0, "\(back.log)")
-            #expect(try lab.contents(of: lab.data, masks: false) == originals)
+            #expect(try lab.contents(of: lab.data) == originals)
 
             // In place.
             let inPlace = try lab.run(lab.migration(["--workers", "2"] + shape))
             #expect(inPlace.status == 0, "\(inPlace.log)")
-            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.contents(of: lab.data) == expected)
             #expect(try lab.strays().isEmpty)
             // Once more, there is nothing to do.
             for more in [[], ["--defer-swap"]] {
                 let idle = try lab.run(lab.migration(["--workers", "2"] + more + shape))
                 #expect(idle.status == 0, "\(idle.log)")
-                #expect(try lab.contents(of: lab.data, masks: true) == expected)
+                #expect(try lab.contents(of: lab.data) == expected)
                 #expect(try lab.strays().isEmpty)
             }
             let again = try lab.run(["rollback", "--state", lab.ledger.description])
             #expect(again.status == 0, "\(again.log)")
-            #expect(try lab.contents(of: lab.data, masks: false) == originals)
+            #expect(try lab.contents(of: lab.data) == originals)
         }
     }
 
@@ -73,7 +73,7 @@ import Testing
                 let ended = try lab.run(
                     lab.migration(["--output", output.path] + way + shape))
                 #expect(ended.status == 0, "\(ended.log)")
-                let results = try lab.contents(of: output, masks: true)
+                let results = try lab.contents(of: output)
                 for (name, bytes) in expected where name.hasSuffix(".sqlite") {
                     #expect(results[name] == bytes, "\(name) with \(way)")
                 }
@@ -104,7 +104,7 @@ import Testing
                 lab.migration(shape + (isInProcessFirst ? workers : threads)))
             #expect(last.status == 0, "\(last.log)")
             #expect(try accepted(lab) > before)
-            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.contents(of: lab.data) == expected)
             #expect(try lab.redone() == 0)
             #expect(try lab.strays().isEmpty)
         }
@@ -122,7 +122,7 @@ import Testing
             let ended = try lab.run(
                 lab.migration(shape + ClusterProcess.faulty(workers: 2)), faults: faults)
             #expect(ended.status == 0, "\(ended.log)")
-            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.contents(of: lab.data) == expected)
             #expect(try lab.redone() == 0)
             #expect(try lab.strays().isEmpty)
         }
@@ -131,22 +131,21 @@ import Testing
     @Test(arguments: shapes) func theSameCommandGoesOnWhenAllHaveDied(shape: [String]) throws {
         try ClusterProcess.run { lab in
             try lab.forge(stores: shape.isEmpty ? 6 : 1, notes: shape.isEmpty ? 40 : 200)
-            let originals = try lab.contents(of: lab.data, masks: false)
+            let originals = try lab.contents(of: lab.data)
             let expected = try lab.expected(shape)
             let command = lab.migration(shape + ClusterProcess.faulty(workers: 2))
             for place in shape.isEmpty ? ["4:*:1", "6:*:1"] : ["1:copy-0:1", "1:copy-2:*"] {
                 let killed = try lab.run(command, faults: "killAll:\(place)")
                 #expect(killed.wasKilled && killed.status == SIGKILL, "\(killed.log)")
                 // Each store is the one or the other, whole.
-                for (name, bytes) in try lab.contents(of: lab.data, masks: false)
+                for (name, bytes) in try lab.contents(of: lab.data)
                 where name.hasSuffix(".sqlite") && originals[name] != bytes {
-                    let masked = try lab.contents(of: lab.data, masks: true)[name]
-                    #expect(masked == expected[name], "\(name)")
+                    #expect(bytes == expected[name], "\(name)")
                 }
             }
             let ended = try lab.run(command)
             #expect(ended.status == 0, "\(ended.log)")
-            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.contents(of: lab.data) == expected)
             #expect(try lab.redone() == 0)
             #expect(try lab.strays().isEmpty)
         }
@@ -155,7 +154,7 @@ import Testing
     @Test func faultsCostTheirOwnStoresAlone() throws {
         try ClusterProcess.run { lab in
             try lab.forge(stores: 8)
-            let originals = try lab.contents(of: lab.data, masks: false)
+            let originals = try lab.contents(of: lab.data)
             let expected = try lab.expected()
             let kinds = [2: "trap", 4: "loop", 6: "sqliteCrash", 7: "allocate"]
                 .filter { $0.value != "allocate" || ClusterProcess.canLimitMemory }
@@ -164,14 +163,13 @@ import Testing
             let ended = try lab.run(
                 lab.migration(ClusterProcess.faulty(workers: 3)), faults: faults)
             #expect(ended.status == 75, "\(ended.log)")
-            let after = try lab.contents(of: lab.data, masks: true)
-            let untouched = try lab.contents(of: lab.data, masks: false)
+            let after = try lab.contents(of: lab.data)
             for number in 1...8 {
                 let name = "/s\(number).sqlite"
                 if kinds[number] == nil {
                     #expect(after[name] == expected[name], "\(name)")
                 } else {
-                    #expect(untouched[name] == originals[name], "\(name)")
+                    #expect(after[name] == originals[name], "\(name)")
                 }
             }
             for (number, kind) in kinds {
@@ -188,7 +186,7 @@ import Testing
             ])
             #expect(replay.status == 0, "\(replay.log)")
             #expect(try attempts(lab) - before == kinds.count)
-            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.contents(of: lab.data) == expected)
             #expect(try lab.redone() == 0)
             #expect(try lab.strays().isEmpty)
         }
@@ -210,7 +208,7 @@ import Testing
             #expect(counts.attempts - counts.jobs == counts.mostForOneJob - 1)
             #expect(counts.failed == counts.mostForOneJob && counts.failed >= 3)
             let name = "/s2.sqlite"
-            #expect(try lab.contents(of: lab.data, masks: true)[name] == expected[name])
+            #expect(try lab.contents(of: lab.data)[name] == expected[name])
             let before = try attempts(lab)
             let accepted = try accepted(lab)
             let replay = try lab.run([
@@ -219,7 +217,7 @@ import Testing
             #expect(replay.status == 0, "\(replay.log)")
             // What was accepted counts; the rest of the store's jobs is done once.
             #expect(try attempts(lab) - before == (try self.accepted(lab)) - accepted)
-            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.contents(of: lab.data) == expected)
             #expect(try lab.redone() == 0)
         }
     }

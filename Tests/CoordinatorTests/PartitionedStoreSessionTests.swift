@@ -131,7 +131,7 @@ import Testing
             #expect(chunks.engine == MigrationPlan.engineVersion && chunks.roots == ["all"])
             try life.build()
             try life.finish()
-            #expect(try SharingLab.comparable(store) == own)
+            #expect(try SharingLab.bytes(of: store) == own)
             try life.chunked.removeAll()
             #expect(try lab.strays().allSatisfy { $0.contains("backup") })
         }
@@ -164,7 +164,7 @@ import Testing
             try lab.ledger.append([.accepted(again, at: 1)])
             try second.build(from: 2, number: 2)
             try second.finish()
-            #expect(try SharingLab.comparable(store) == own)
+            #expect(try SharingLab.bytes(of: store) == own)
             #expect(try lab.ledger.attemptsAfterAcceptance(run: run.id) == 0)
         }
     }
@@ -182,7 +182,7 @@ import Testing
                 try life.chunked.take(step, shards: shards)
             }
             try life.finish()
-            #expect(try SharingLab.comparable(store) == own)
+            #expect(try SharingLab.bytes(of: store) == own)
         }
     }
 
@@ -205,7 +205,7 @@ import Testing
                 try life.chunked.take(step, shards: shards)
             }
             try life.finish()
-            #expect(try SharingLab.comparable(store) == own)
+            #expect(try SharingLab.bytes(of: store) == own)
         }
     }
 
@@ -231,7 +231,7 @@ import Testing
             #expect(try lab.ledger.acceptedReceipts(run: run.id, store: 1).isEmpty)
             try second.build()
             try second.finish()
-            #expect(try SharingLab.comparable(store) == own)
+            #expect(try SharingLab.bytes(of: store) == own)
             // What was void may be done again.
             #expect(try lab.ledger.attemptsAfterAcceptance(run: run.id) == 0)
         }
@@ -300,7 +300,7 @@ import Testing
             let found = try #require(try lab.ledger.store(run: run.id, 1)).found
             let endings = try ResultIntake(of: again, checked: .init()).move([found])
             _ = try #require(endings.first).result.get()
-            #expect(try SharingLab.comparable(store) == own)
+            #expect(try SharingLab.bytes(of: store) == own)
         }
     }
 
@@ -325,7 +325,7 @@ import Testing
             let found = try #require(try lab.ledger.store(run: run.id, 1)).found
             let endings = try ResultIntake(of: again, checked: .init()).move([found])
             _ = try #require(endings.first).result.get()
-            #expect(try SharingLab.comparable(store) == own)
+            #expect(try SharingLab.bytes(of: store) == own)
         }
     }
 }

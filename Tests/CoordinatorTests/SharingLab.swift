@@ -251,16 +251,14 @@ final class SharingLab {
         }
     }
 
-    /// A result's bytes without those that tell of SQLite's changes alone.
-    static func comparable(_ store: FilePath) throws -> [UInt8] {
-        var bytes = try DurableFileSystem().contents(of: store, limit: 1 << 30)
-        for place in Array(24..<28) + Array(92..<100) where place < bytes.count { bytes[place] = 0 }
-        return bytes
+    /// A result's bytes.
+    static func bytes(of store: FilePath) throws -> [UInt8] {
+        try DurableFileSystem().contents(of: store, limit: 1 << 30)
     }
 
     /// The result that a run in one process makes of a copy of the store.
     func ownResult(
-        of store: FilePath, strategy: Strategy? = nil, isComparable: Bool = true
+        of store: FilePath, strategy: Strategy? = nil
     ) throws -> [UInt8] {
         let own = folder.appending("own")
         try files.makeFolders(own)
@@ -270,8 +268,7 @@ final class SharingLab {
             destination: .model(try DestinationModel(model: ForgeModels.notes(version: 2))),
             options: PlanOptions(strategy: strategy, chunkBytes: 16_384), slots: 1
         ).runAlone()
-        return isComparable
-            ? try Self.comparable(output) : try files.contents(of: output, limit: 1 << 30)
+        return try Self.bytes(of: output)
     }
 
     /// Names beside the stores that a finished run must not leave.

@@ -347,6 +347,22 @@ package final class StoreAssembler {
             isSourceAttached = false
             try builder.finish(isWriteAheadLogged: source.header.isWriteAheadLogged)
         }
+        try settleChangeCounter()
+    }
+
+    /// Sets the file's change counter, and for which counter its page count is valid (SQLite file
+    /// format §1.3.4 and §1.3.15), to what does not depend on the number of transactions.
+    ///
+    /// Each step is one, and there are more steps where more slots get smaller chunks. Thus results
+    /// are equal byte by byte, however many workers made them and however often.
+    private func settleChangeCounter() throws(EngineError) {
+        do throws(DurableFileError) {
+            let open = try files.openForWriting(builder.path)
+            for place: Int64 in [24, 92] { try open.write([0, 0, 0, 1], at: place) }
+            try open.close()
+        } catch {
+            throw .file(error)
+        }
     }
 
     private var keepsHistory: Bool { plan.options.history == .keep && source.hasHistory }
