@@ -13,25 +13,27 @@ package final class EarlierResults {
     private let environment: RunEnvironment
     /// The newest first.
     private let runs: [RunOverview]
-    /// What the request refuses.
-    private let options: PlanOptions
-    /// Of the request, and of its results.
-    private let digests: (whole: String, result: String)
+    private let request: RecordedRequest
+    private let digest: String
+    /// Of the request's results; nil until an earlier run's is looked at.
+    private var resultDigest: String?
     /// By the runs' ids: reading a request is not cheap.
     private var alike: [String: Bool] = [:]
 
     /// - Parameters:
     ///   - request: of the new run.
+    ///   - digest: the request's, which takes its time.
     ///   - ledger: with the runs.
     ///   - environment: whose files and clock count.
     /// - Throws: `RunError.ledger`.
     package init(
-        of request: RecordedRequest, in ledger: Ledger, environment: RunEnvironment
+        of request: RecordedRequest, digest: String, in ledger: Ledger,
+        environment: RunEnvironment
     ) throws(RunError) {
         self.ledger = ledger
         self.environment = environment
-        options = request.options
-        digests = (try request.digest(), try request.resultDigest())
+        self.request = request
+        self.digest = digest
         runs =
             request.output == nil
             ? []
@@ -39,14 +41,22 @@ package final class EarlierResults {
                 .filter { !$0.state.isUnfinished }
     }
 
+    /// Of what the request makes, whatever it refuses.
+    private func ownResultDigest() throws(RunError) -> String {
+        if let resultDigest { return resultDigest }
+        let made = try request.resultDigest()
+        resultDigest = made
+        return made
+    }
+
     /// Whether a run would give the same results, whatever it refuses.
     private func isAlike(_ run: RunOverview) -> Bool {
-        if run.record.requestDigest == digests.whole { return true }
+        if run.record.requestDigest == digest { return true }
         if let known = alike[run.id] { return known }
         let isAlike: Bool
         do throws(RunError) {
             let recorded = try RecordedRequest(reading: run.record.request)
-            isAlike = try recorded.resultDigest() == digests.result
+            isAlike = try recorded.resultDigest() == ownResultDigest()
         } catch {
             // Another version of the program recorded it.
             isAlike = false
@@ -79,7 +89,7 @@ package final class EarlierResults {
                 let (plan, result) = try publication(of: known, in: earlier.id)
             else { continue }
             guard stands(plan, of: result.store) else { return [] }
-            if let refusal = result.refusal(by: options) {
+            if let refusal = result.refusal(by: request.options) {
                 return try refused(store, in: run, refusal, madeBy: earlier.id)
             }
             return try records(store, of: run, plan, result, madeBy: earlier.id)

@@ -32,6 +32,10 @@ struct HeldOrders: Sendable {
     private var byAttempt: [String: HeldOrder] = [:]
     /// Attempts in the order of their arrival.
     private(set) var arrival: [String] = []
+    /// The batches of orders that run or are being stopped, by attempts.
+    ///
+    /// Kept apart, because every event asks for them and an order is large.
+    private var busy: [String: Int] = [:]
 
     subscript(attempt: String) -> HeldOrder? {
         get { byAttempt[attempt] }
@@ -39,6 +43,11 @@ struct HeldOrders: Sendable {
             if newValue == nil { arrival.removeAll { $0 == attempt } }
             if byAttempt[attempt] == nil, newValue != nil { arrival.append(attempt) }
             byAttempt[attempt] = newValue
+            if let newValue, newValue.phase == .running || newValue.phase == .stopping {
+                busy[attempt] = newValue.batch
+            } else {
+                busy[attempt] = nil
+            }
         }
     }
 
@@ -46,7 +55,5 @@ struct HeldOrders: Sendable {
     var all: [HeldOrder] { arrival.compactMap { byAttempt[$0] } }
 
     /// Batches of which an order runs or is being stopped.
-    var busyBatches: Set<Int> {
-        Set(all.filter { $0.phase == .running || $0.phase == .stopping }.map(\.batch))
-    }
+    var busyBatches: Set<Int> { Set(busy.values) }
 }

@@ -45,8 +45,11 @@ extension WorkerMachine {
     mutating func startOrders() {
         guard work == .working, slots.contains(where: { $0 == nil }) else { return }
         var busy = orders.busyBatches
-        for order in orders.all where order.phase == .queued && !busy.contains(order.batch) {
+        for attempt in orders.arrival {
             guard let slot = slots.firstIndex(where: { $0 == nil }) else { return }
+            guard let order = orders[attempt], order.phase == .queued,
+                !busy.contains(order.batch)
+            else { continue }
             let isAlone = !slots.contains(order.attempt)
             guard isAlone else {
                 return report(BrokenInvariant(.oneInSlot, order.attempt))

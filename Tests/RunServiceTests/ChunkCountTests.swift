@@ -1,4 +1,5 @@
 import CoreDataStore
+import Foundation
 import ManagedObjectModel
 import MigrationPlans
 import MigrationValidation
@@ -30,6 +31,28 @@ import Testing
             let outcome = try lab.migrate(options: options)
             #expect(outcome.validation.isEqual, "\(outcome.validation.lines)")
         }
+    }
+
+    @Test(arguments: [PartitionMode.auto, .entity, identifier])
+    func resultsDoNotDependOnTheNumberOfChunks(partition: PartitionMode) throws {
+        var results: Set<[UInt8]> = []
+        var counts: Set<Int> = []
+        for bytes: Int64 in [4_096, 20_000, 1 << 30] {
+            try StoreLab.run { lab in
+                try lab.forge(try ForgeRecipe.notes(notes: 1_000))
+                let options = PlanOptions(
+                    strategy: .partitioned, partition: partition, chunkBytes: bytes)
+                let request = try lab.request(
+                    to: .model(DestinationModel(model: ForgeModels.notes(version: 2))),
+                    options: options)
+                counts.insert(
+                    try EngineMigration(request, clock: { 0 }).plan().plan.chunks.count)
+                _ = try lab.migrate(options: options)
+                results.insert(Array(try Data(contentsOf: lab.output)))
+            }
+        }
+        #expect(counts.count > 1)
+        #expect(results.count == 1)
     }
 }
 

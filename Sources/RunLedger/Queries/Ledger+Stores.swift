@@ -235,6 +235,27 @@ extension Ledger {
         }
     }
 
+    /// What the report shows of these stores, by their numbers, without those of which nothing was
+    /// written.
+    ///
+    /// - Complexity: one statement, of at most a few hundred stores.
+    package func storeReports(
+        run: String, stores: [Int]
+    ) throws(LedgerError) -> [Int: String] {
+        guard !stores.isEmpty else { return [:] }
+        return try read { database in
+            guard let run = try Ledger.number(database, run) else { return [:] }
+            let places = Array(repeating: "?", count: stores.count).joined(separator: ",")
+            let rows = try Row.fetchCursor(
+                database,
+                sql: "SELECT store, content FROM store_report WHERE run = ? AND store IN (\(places))",
+                arguments: [run] + StatementArguments(stores))
+            var texts: [Int: String] = [:]
+            while let row = try rows.next() { texts[row[0]] = row[1] }
+            return texts
+        }
+    }
+
     /// Seconds spent in each stage by a store, or by all stores of the run together.
     ///
     /// - Complexity: O(stores) for all stores.

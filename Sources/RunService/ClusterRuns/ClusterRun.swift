@@ -72,14 +72,14 @@ package final class ClusterRun: Sendable {
     ///   - dependencies: what all runs share.
     /// - Throws: `RunError` for a request that this program cannot read.
     package init(_ run: RunOverview, _ dependencies: Dependencies) throws(RunError) {
-        let recorded = try RecordedRequest(reading: run.record.request)
+        let recorded = try dependencies.cache.request(run.record.request)
         roots = dependencies.roots
         limits = dependencies.limits.validating(dependencies.validation != .coordinator)
         validation = dependencies.validation
         choosesByPolicies = dependencies.choosesByPolicies
         ownResults = dependencies.ownResults
         bounds = recorded.bounds ?? RunBounds()
-        text = try recorded.forWorkers().text()
+        text = try recorded.forWorkers()?.text() ?? run.record.request
         digest = ContentDigest.hexadecimal(of: Array(text.utf8))
         context = RunContext(
             id: run.id, mark: recorded.mark + "-\(run.id)",

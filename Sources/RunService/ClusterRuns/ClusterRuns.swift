@@ -53,9 +53,12 @@ package struct ClusterRuns: Sendable {
             try finishRollbacks(of: open.id, clients: request.clients)
         }
         let earlier = try EarlierResults(
-            of: recorded, in: dependencies.ledger, environment: dependencies.environment)
+            of: recorded, digest: digest, in: dependencies.ledger,
+            environment: dependencies.environment)
+        let text = try recorded.text()
+        dependencies.cache.add(recorded, text: text)
         let (id, _) = try book.begin(
-            stores, request: try recorded.text(), digest: digest,
+            stores, request: text, digest: digest,
             engine: MigrationPlan.engineVersion
         ) { run, store throws(RunError) in try earlier.records(for: store, of: run) }
         return try book.find(id, state: dependencies.state)

@@ -2,6 +2,7 @@ package import CoreDataStore
 import ManagedObjectModel
 package import MigrationPlanning
 package import MigrationValidation
+package import StateFolders
 
 /// What migrations of stores of the same app have in common, worked out once for all of them.
 ///
@@ -15,7 +16,24 @@ package final class MigrationCache: Sendable {
     /// The versions that stores are written as on their way to another one.
     let versions = Memo<Model, DestinationModel>(limit: 32)
 
+    /// Requests by their texts: reading one takes longer than opening a small store.
+    private let requests = Memo<String, RecordedRequest>(limit: 8)
+
     package init() {}
+
+    /// A request by the text that the ledger has.
+    ///
+    /// - Throws: `RunError.engine` for a text of another version of the program.
+    package func request(_ text: String) throws(RunError) -> RecordedRequest {
+        try requests.value(for: text) { () throws(RunError) in
+            try RecordedRequest(reading: text)
+        }
+    }
+
+    /// Remembers a request that was made here.
+    package func add(_ request: RecordedRequest, text: String) {
+        _ = requests.value(for: text) { request }
+    }
 
     /// What opening stores works out.
     package var stores: StoreCache { planning.stores }

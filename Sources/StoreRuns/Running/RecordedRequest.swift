@@ -7,9 +7,9 @@ package import MigrationPlans
 package import StateFolders
 
 /// A request as the ledger keeps it, so that a later command can go on without the models.
-package struct RecordedRequest: Codable {
+package struct RecordedRequest: Sendable, Codable {
     /// The destination with all that its origin knew.
-    package struct Destination: Codable {
+    package struct Destination: Sendable, Codable {
         package let model: Model
         let hashes: [String: Data]
         let modelCache: Data
@@ -97,11 +97,12 @@ package struct RecordedRequest: Codable {
     }
 
     /// The request as workers read it, which have nothing to do with swaps: it stays the same
-    /// where what is wanted of them changes.
-    package func forWorkers() -> RecordedRequest {
+    /// where what is wanted of them changes; nil where they can read it as it is.
+    package func forWorkers() -> RecordedRequest? {
+        guard defersSwap || assumesClosed != false else { return nil }
         var changed = self
         changed.defersSwap = false
-        changed.assumesClosed = nil
+        changed.assumesClosed = false
         return changed
     }
 

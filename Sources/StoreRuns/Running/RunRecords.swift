@@ -147,9 +147,9 @@ package struct RunRecords {
             let page = try ledger.stores(of: run, after: last, limit: 500)
             guard let end = page.last?.number else { return }
             last = end
-            let texts = try page.map { store in
-                try isWanted(store) ? ledger.storeReport(run: run, store: store.number) : nil
-            }
+            let found = try ledger.storeReports(
+                run: run, stores: page.filter(isWanted).map(\.number))
+            let texts = page.map { found[$0.number] }
             for (store, record) in zip(page, try Self.decoded(texts)) { try body(store, record) }
         }
     }
