@@ -92,7 +92,7 @@ extension DurableFileError: CustomStringConvertible {
         case .inUse(let path, let users):
             "\(path) is open in \(FileUser.words(users)); \(hint)"
         case .clientsHidden(let path, let reason):
-            "godwit cannot see whether a program has \(path) open: \(reason); \(hint)"
+            "Godwit cannot detect whether a program has \(path) open: \(reason); \(hint)"
         case .refusedPath(let path, let reason):
             "the path \(path) is refused: \(reason); \(hint)"
         case .refusedFolder(let path, let fault):

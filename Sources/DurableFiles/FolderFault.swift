@@ -12,7 +12,7 @@ package enum FolderFault: Hashable, Sendable {
     var reason: String {
         switch self {
         case .symbolicLink: "it is a symbolic link, or its path leads through one"
-        case .otherFileSystem: "it lies on another file system than the folder that it is in"
+        case .otherFileSystem: "it is on another file system than its parent folder"
         case .otherOwner(let owner, let store):
             "it belongs to user \(owner), and its store to user \(store)"
         }

@@ -177,7 +177,7 @@ package struct FileRoot: Hashable, Sendable {
         }
         switch opened {
         case -EXDEV, -ELOOP, -ENOENT, -ENOTDIR:
-            throw .refusedPath(path, reason: "links in it change while it is looked at")
+            throw .refusedPath(path, reason: "symbolic links in it changed during the check")
         default: _ = OpenFile(try checked(opened, .open, path), path, .none)
         }
     }

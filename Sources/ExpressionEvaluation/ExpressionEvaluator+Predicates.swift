@@ -80,7 +80,7 @@ extension ExpressionEvaluator {
         _ value: Value, _ bounds: Value, _ values: ValueComparison<Objects.Object>
     ) throws(ExpressionError) -> Bool {
         guard case .collection(let bounds, let kind) = bounds, bounds.count == 2, kind != .set
-        else { throw ExpressionError(.evaluation, "BETWEEN needs two bounds in an order") }
+        else { throw ExpressionError(.evaluation, "BETWEEN needs two bounds in order") }
         guard try isOrdered(bounds[0], value, values) else { return false }
         return try isOrdered(value, bounds[1], values)
     }

@@ -24,8 +24,8 @@ package struct GodwitCommand: ParsableCommand {
         discussion: """
             Godwit does not touch an original until it swaps in the validated result. It keeps \
             the original afterwards.
-            Exit codes: 0; 1 verify found differences; 64 usage; 65 bad store or model;
-            70 a bug; 74 I/O error; 75 some stores failed or were skipped.
+            Exit codes: 0 success; 1 differences found; 64 usage error; 65 bad store or
+            model; 70 bug in Godwit; 74 I/O error; 75 some stores failed or were skipped.
             """,
         version: "godwit \(godwitVersion)",
         // What is not in a group is hidden.

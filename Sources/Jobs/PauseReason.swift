@@ -11,7 +11,7 @@ package enum PauseReason: Hashable, Sendable, Codable {
     package var text: String {
         switch self {
         case .request: "paused on request"
-        case .space(let text): "no room: \(text)"
+        case .space(let text): "not enough space: \(text)"
         case .stopped(let text): text
         }
     }

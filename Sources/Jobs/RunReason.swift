@@ -23,11 +23,11 @@ package enum RunReason: Hashable, Sendable, Codable {
         switch self {
         case .paused(let reason): reason.text
         case .resumed: "resumed on request"
-        case .spaceAvailable: "there may be room again"
-        case .restarted: "resumed after a start"
-        case .storesWait: "stores wait in it"
-        case .replayed: "stores are worked on again"
-        case .finished: "every store has come to its end"
+        case .spaceAvailable: "there may be space again"
+        case .restarted: "resumed after a restart"
+        case .storesWait: "it has waiting stores"
+        case .replayed: "stores are being retried"
+        case .finished: "every store has ended"
         case .cancelled: "cancelled on request"
         case .refused(let text): text
         }

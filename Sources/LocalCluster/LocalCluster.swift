@@ -83,7 +83,9 @@ package struct LocalCluster: Sendable {
                 var isLocked = false
                 if isWaiting, case .ledger(let failure) = error { isLocked = failure.isLocked }
                 guard waitsForSpace, error.isOutOfSpace || isLocked else { throw error }
-                if !isWaiting { log("paused: no room: \(error); the run resumes by itself") }
+                if !isWaiting {
+                    log("paused: not enough space: \(error); the run resumes automatically")
+                }
                 isWaiting = true
                 environment.wait(Double(times.spaceRetry) / 1000)
             }
@@ -145,7 +147,7 @@ package struct LocalCluster: Sendable {
         do throws(RunError) {
             try ClusterRuns(runs).removeUnfinishedFiles(of: run)
         } catch {
-            log("unfinished files of the run \(run) stay: \(error)")
+            log("could not remove unfinished files of the run \(run): \(error)")
         }
     }
 

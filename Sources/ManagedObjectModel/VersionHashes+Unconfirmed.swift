@@ -13,7 +13,7 @@ extension VersionHashes {
 
     private static func reasons(_ entity: Entity) -> [String] {
         var reasons: [String] = []
-        if !isASCII(entity.name) { reasons.append("entity \(entity.name): a name beyond ASCII") }
+        if !isASCII(entity.name) { reasons.append("entity \(entity.name): a non-ASCII name") }
         if entity.uniquenessConstraints.count > 1 {
             reasons.append("entity \(entity.name): several uniqueness constraints")
         }
@@ -23,7 +23,7 @@ extension VersionHashes {
             if attribute.isReadOnly, attribute.derivation == nil {
                 reasons.append("\(path): read-only")
             }
-            if !isASCII(attribute.name) { reasons.append("\(path): a name beyond ASCII") }
+            if !isASCII(attribute.name) { reasons.append("\(path): a non-ASCII name") }
             if let derivation = attribute.derivation, !isConfirmed(derivation) {
                 reasons.append("\(path): derived by another operator than @count")
             }
@@ -32,7 +32,7 @@ extension VersionHashes {
             let path = "relationship \(entity.name).\(relationship.name)"
             let names = [relationship.name, relationship.destination, relationship.inverse ?? ""]
             if relationship.isReadOnly { reasons.append("\(path): read-only") }
-            if !names.allSatisfy(isASCII) { reasons.append("\(path): a name beyond ASCII") }
+            if !names.allSatisfy(isASCII) { reasons.append("\(path): a non-ASCII name") }
         }
         return reasons
     }

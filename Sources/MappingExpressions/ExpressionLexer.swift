@@ -68,7 +68,7 @@ struct ExpressionLexer {
             throw PlacedError(
                 .unsupported, "format specifiers such as %@ and %K have no arguments here", start)
         case "?":
-            throw PlacedError(.syntax, "? is no token of predicates", start)
+            throw PlacedError(.syntax, "? is not a token of predicates", start)
         case _ where ReservedWords.isStart(scalar): kind = .word(word())
         default:
             guard let symbol = symbol() else {
@@ -257,7 +257,7 @@ struct ExpressionLexer {
         }
         guard let text = String(validating: units, as: UTF16.self),
             let scalar = text.unicodeScalars.first
-        else { throw PlacedError(.syntax, "an escape is no Unicode scalar", start) }
+        else { throw PlacedError(.syntax, "an escape is not a Unicode scalar", start) }
         return scalar
     }
 

@@ -48,7 +48,7 @@ extension ExpressionParser {
             case "n", "N": options.insert(.normalized)
             case "l", "L":
                 throw PlacedError(
-                    .unsupported, "the option l depends on a locale, which a migration has not",
+                    .unsupported, "the option l depends on a locale, and a migration has none",
                     start)
             default:
                 throw PlacedError(

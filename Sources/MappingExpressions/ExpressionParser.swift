@@ -98,7 +98,7 @@ package struct ExpressionParser {
     ) throws(PlacedError) -> Value {
         guard nesting < ExpressionLimits.depth else {
             throw PlacedError(
-                .limit, "more than \(ExpressionLimits.depth) levels within each other", position)
+                .limit, "more than \(ExpressionLimits.depth) nested levels", position)
         }
         nesting += 1
         let value = try content(&self)

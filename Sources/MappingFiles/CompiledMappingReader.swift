@@ -36,7 +36,7 @@ struct CompiledMappingReader {
         _ object: ArchivedObject
     ) throws(MappingFileError) -> EntityMappingDefinition {
         guard object.className == "NSEntityMapping" else {
-            throw .malformed("a \(object.className) stands where an entity mapping belongs")
+            throw .malformed("found a \(object.className) instead of an entity mapping")
         }
         var mapping = EntityMappingDefinition(
             name: try text(object, "NSMappingName"), source: try text(object, "NSSourceEntityName"),
@@ -135,7 +135,7 @@ struct CompiledMappingReader {
         guard let value = try expressions.plain(object[key]) else { return nil }
         let bytes = try MappingFileError.translating { try expressions.archive.dataOrNil(value) }
         guard let bytes, bytes.count == 32 else {
-            throw .malformed("\(key) is no hash of 32 bytes")
+            throw .malformed("\(key) is not a hash of 32 bytes")
         }
         return bytes
     }

@@ -20,7 +20,7 @@ struct XcodeMappingReader {
             try DocumentParser.parse(Self.withoutDocumentType(bytes), keepsText: true)
         }
         guard document.name == "database" else {
-            throw .malformed("the XML is no mapping model: its root element is \(document.name)")
+            throw .malformed("the XML is not a mapping model: its root element is \(document.name)")
         }
         var objects: [String: XcodeObject] = [:]
         for element in document.children(named: "object") {
@@ -250,7 +250,7 @@ private struct XcodeObject {
     func integer(_ name: String) throws(MappingFileError) -> Int? {
         guard let text = values[name] else { return nil }
         guard let number = Int(text) else {
-            throw .malformed("line \(line): \(name) of object \(id) is no number")
+            throw .malformed("line \(line): \(name) of object \(id) is not a number")
         }
         return number
     }
@@ -261,7 +261,7 @@ private struct XcodeObject {
         guard let text = values[name] else { return nil }
         guard let bytes = Data(base64Encoded: text, options: .ignoreUnknownCharacters),
             !bytes.isEmpty
-        else { throw .malformed("line \(line): \(name) of object \(id) is no base64") }
+        else { throw .malformed("line \(line): \(name) of object \(id) is not base64") }
         return [UInt8](bytes)
     }
 }

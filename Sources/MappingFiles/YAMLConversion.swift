@@ -16,7 +16,7 @@ enum YAMLConversion {
         _ fields: YAMLFields, _ node: Node
     ) throws(MappingFileError) -> StatedConversion {
         for key in ["constant", "value", "table", "otherwise"] where fields[key] != nil {
-            throw node.malformed("beside convert there is no \(key)")
+            throw node.malformed("convert cannot be combined with \(key)")
         }
         var conversion = StatedConversion(failing: try failing(fields))
         if let stated = fields["convert"] {
@@ -32,7 +32,7 @@ enum YAMLConversion {
         conversion.format = try format(fields, node)
         if let missing = fields["default"] {
             guard case .constant(let constant) = try missing.constant() else {
-                throw missing.malformed("default is a value, not null")
+                throw missing.malformed("default must be a value, not null")
             }
             conversion.missing = constant
         }
@@ -42,7 +42,7 @@ enum YAMLConversion {
     /// Refuses what needs the key `convert`, where that is absent.
     static func refuseAlone(_ fields: YAMLFields, _ node: Node) throws(MappingFileError) {
         for key in keys where key != "failing" && fields[key] != nil {
-            throw node.malformed("\(key) belongs to convert: write convert instead of value")
+            throw node.malformed("\(key) needs convert: write convert instead of value")
         }
     }
 
@@ -56,12 +56,12 @@ enum YAMLConversion {
             case "refuse": return .refuse
             case "drop": return .drop
             default:
-                throw node.malformed("failing is refuse, drop, or {constant: VALUE}")
+                throw node.malformed("failing must be refuse, drop, or {constant: VALUE}")
             }
         }
         let fields = try YAMLFields(node, of: "failing", keys: ["constant"])
         guard let value = fields["constant"], case .constant(let constant) = try value.constant()
-        else { throw node.malformed("failing is refuse, drop, or {constant: VALUE}") }
+        else { throw node.malformed("failing must be refuse, drop, or {constant: VALUE}") }
         return .constant(constant)
     }
 
@@ -70,7 +70,7 @@ enum YAMLConversion {
     ) throws(MappingFileError) -> DocumentField? {
         let given = DocumentField.Form.allCases.filter { fields[$0.rawValue] != nil }
         guard let form = given.first, let path = fields[form.rawValue] else { return nil }
-        guard given.count == 1 else { throw node.malformed("a value has json or plist, not both") }
+        guard given.count == 1 else { throw node.malformed("use json or plist, not both") }
         var keys: [String] = []
         if path.scalar != nil {
             keys = try path.text().split(separator: ".", omittingEmptySubsequences: false)
@@ -80,7 +80,7 @@ enum YAMLConversion {
         }
         guard !keys.isEmpty, !keys.contains("") else {
             throw path.malformed(
-                "\(form.rawValue) is a path of keys such as address.city, or a list of keys")
+                "\(form.rawValue) must be a path of keys such as address.city, or a list of keys")
         }
         return DocumentField(form: form, path: keys)
     }
@@ -91,7 +91,7 @@ enum YAMLConversion {
         for word in words {
             guard let step = TextStep(rawValue: try word.text()) else {
                 let known = TextStep.allCases.map(\.rawValue).joined(separator: ", ")
-                throw word.malformed("text has the steps \(known)")
+                throw word.malformed("unknown text step. Known steps: \(known)")
             }
             steps.append(step)
         }
@@ -104,12 +104,12 @@ enum YAMLConversion {
     ) throws(MappingFileError) -> DateFormat? {
         guard let pattern = fields["format"] else {
             guard let zone = fields["zone"] else { return nil }
-            throw zone.malformed("a zone belongs to a format")
+            throw zone.malformed("zone needs format beside it")
         }
         var offset = 0
         if let zone = fields["zone"] {
             guard let found = DateFormat.offset(try zone.text()) else {
-                throw zone.malformed("zone is UTC or an offset such as \"+02:00\"")
+                throw zone.malformed("zone must be UTC or an offset such as \"+02:00\"")
             }
             offset = found
         }

@@ -113,7 +113,7 @@ struct YAMLMappingReader {
         if let word = fields["type"] {
             let text = try word.text()
             guard let type = EntityMappingType.allCases.first(where: { "\($0)" == text }) else {
-                throw word.malformed("there is no type \(text) of entity mappings")
+                throw word.malformed("unknown entity mapping type \(text)")
             }
             mapping.type = type
         }
@@ -192,7 +192,7 @@ struct YAMLMappingReader {
         if fields["convert"] != nil { return .converted(try YAMLConversion.read(fields, node)) }
         if let constant = fields["constant"] {
             guard fields.count == 1 else {
-                throw node.malformed("a constant has no other keys beside it")
+                throw node.malformed("constant cannot be combined with other keys")
             }
             return .expression(try constant.constant())
         }
@@ -210,7 +210,8 @@ struct YAMLMappingReader {
             hasTable
             ? try YAMLValueTable(fields, node).expression(over: expression) : expression
         guard hasTable || failing != .refuse || fields["failing"] != nil else {
-            throw node.malformed("beside value belongs default, table and otherwise, or failing")
+            throw node.malformed(
+                "value needs default, table and otherwise, or failing beside it")
         }
         return .expression(failing.guarding(table))
     }

@@ -46,7 +46,7 @@ struct YAMLFields {
     func hash(_ key: String) throws(MappingFileError) -> [UInt8]? {
         guard let text = try text(key), let node = values[key] else { return nil }
         guard let bytes = Data(base64Encoded: text), bytes.count == 32 else {
-            throw node.malformed("\(key) is no version hash: 32 bytes in base64")
+            throw node.malformed("\(key) is not a version hash (32 bytes in base64)")
         }
         return [UInt8](bytes)
     }
@@ -120,7 +120,7 @@ extension YamlError {
         case .duplicatedKeysInMapping(let duplicates, let context):
             "line \(context.mark.line), column \(context.mark.column): key "
                 + "\(duplicates.joined(separator: ", ")) occurs twice"
-        default: "the file is no YAML"
+        default: "the file is not YAML"
         }
     }
 }

@@ -19,14 +19,14 @@ struct YAMLValueTable {
         }
         guard let table = fields["table"] else {
             guard otherwise == nil, missing != nil else {
-                throw node.malformed("beside value belongs default, or table and otherwise")
+                throw node.malformed("value needs default, or table and otherwise, beside it")
             }
             return
         }
         guard otherwise != nil else {
             throw node.malformed(
-                "a table needs otherwise: what becomes of values that it does not have, such as "
-                    + "null")
+                "a table needs otherwise, which sets the result for values outside the table, "
+                    + "such as null")
         }
         for (key, value) in try table.pairs() {
             entries.append((try key.constant(), try value.constant()))

@@ -16,7 +16,7 @@ enum AttemptCheck {
         guard let attribute, case .attempt(_, let other) = expression, inspection.attempts == 1
         else { return "ATTEMPT must be the whole value of an attribute" }
         guard inspection.calls.isEmpty else {
-            return "ATTEMPT cannot stand around a method of a policy: let the method return the "
+            return "ATTEMPT cannot contain a method of a policy: let the method return the "
                 + "value"
         }
         if other == .null, !attribute.isOptional {

@@ -9,7 +9,7 @@ extension ExpressionTyper {
         case .type(let type, let format):
             let isKnown = kind != .unknown && kind != .null
             if isKnown, !kind.converts(to: type) {
-                return mistake("nothing converts \(kind.noun) to \(type)")
+                return mistake("\(kind.noun) cannot be converted to \(type)")
             }
             if let format { check(format, kind, type) }
             return ValueKind(type)

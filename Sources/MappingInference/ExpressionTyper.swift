@@ -24,7 +24,7 @@ struct ExpressionTyper {
         switch expression {
         case .null: return .null
         case .constant(let value): return ValueKind(value)
-        case .evaluatedObject: return evaluated ?? mistake("SELF stands for nothing here")
+        case .evaluatedObject: return evaluated ?? mistake("SELF has no meaning here")
         case .variable(let name): return variable(name)
         case .keyPath(let operand, let keys): return path(operand, keys)
         case .function(let function, let arguments): return self.function(function, arguments)
@@ -40,7 +40,7 @@ struct ExpressionTyper {
                 return joined
             }
             return mistake(
-                "the value in the place of others is \(kinds.1.noun) instead of "
+                "the replacement value is \(kinds.1.noun) instead of "
                     + kinds.0.noun)
         case .call(_, _, let arguments):
             for argument in arguments { _ = kind(of: argument) }
@@ -53,7 +53,7 @@ struct ExpressionTyper {
                 return joined
             }
             return mistake(
-                "TERNARY gives \(kinds.0.noun) or \(kinds.1.noun): both must be of one kind")
+                "TERNARY gives \(kinds.0.noun) or \(kinds.1.noun): both must be of the same kind")
         case .list(let members):
             let kinds = members.map { kind(of: $0) }
             return .collection(kinds.reduce(.null) { joined($0, $1) })
@@ -140,7 +140,7 @@ struct ExpressionTyper {
         case "@min", "@max": return inner
         case "@unionOfObjects", "@distinctUnionOfObjects", "@unionOfArrays", "@unionOfSets",
             "@distinctUnionOfArrays", "@distinctUnionOfSets":
-            if !hasPath { mistake("\(name) needs a key behind it") }
+            if !hasPath { mistake("\(name) needs a key after it") }
             if case .collection(let member) = inner { return .collection(member) }
             return .collection(inner)
         default:
@@ -248,7 +248,7 @@ extension ExpressionTyper {
     private mutating func collection(_ expression: MappingExpression) -> ValueKind {
         let kind = kind(of: expression)
         if case .collection = kind { return kind }
-        return kind == .unknown ? kind : mistake("a collection belongs here, not \(kind.noun)")
+        return kind == .unknown ? kind : mistake("expected a collection, not \(kind.noun)")
     }
 
     private mutating func subquery(

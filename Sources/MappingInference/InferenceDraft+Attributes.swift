@@ -110,7 +110,7 @@ extension InferenceDraft {
         guard depth < StoredLeaf.depthLimit else {
             refuse(
                 .compositeTooDeep, place.owner, now.path,
-                "more than \(StoredLeaf.depthLimit) composite attributes lie in each other",
+                "composite attributes are nested more than \(StoredLeaf.depthLimit) deep",
                 remedy: "Flatten the composite attribute.")
             return []
         }

@@ -65,7 +65,7 @@ struct MappingCheck {
 
     private mutating func check(_ filter: MappingPredicate, of mapping: EntityMappingDefinition) {
         guard let entity = mapping.source else {
-            return add(mapping, "filter: there is no source entity whose objects it could choose")
+            return add(mapping, "filter: the entity mapping has no source entity to filter")
         }
         guard mapping.destination != nil else {
             return add(
@@ -146,8 +146,8 @@ struct MappingCheck {
         else {
             return "convert: the source has no attribute of this name. State an expression"
         }
-        return "convert: nothing turns values of type \(before.type) into \(attribute.type). State "
-            + "an expression"
+        return "convert: values of type \(before.type) cannot be converted to \(attribute.type). "
+            + "State an expression"
     }
 
     /// Why a mapping cannot state a value of an attribute; nil where it can.
@@ -169,19 +169,19 @@ struct MappingCheck {
         let calls = ExpressionInspection(value.expression).calls
         if let call = calls.first(where: { $0.receiver != .variable(PolicyReceiver.name) }) {
             return "FUNCTION(…, \"\(call.selector)\") is not supported: an expression can call "
-                + "methods of $entityPolicy alone"
+                + "only methods of $entityPolicy"
         }
         if calls.isEmpty, value.readsObjects {
             return
-                "\(expression.text) needs an object itself: only values behind keys are supported"
+                "\(expression.text) needs an object itself: only values of its keys are supported"
         }
         let paths = value.inputs.filter { keys in
             entity.map { source.isUnreducedCollection(keys, of: $0) } ?? false
         }
         return paths.first.map { keys in
-            "$source.\(keys.joined(separator: ".")) leads to several objects: behind a to-many "
-                + "relationship of the source object itself, @count, @sum, @min, @max or @avg must "
-                + "make one value of them"
+            "$source.\(keys.joined(separator: ".")) leads to several objects. After a to-many "
+                + "relationship of the source object itself, use @count, @sum, @min, @max or @avg "
+                + "to get one value"
         }
     }
 

@@ -69,7 +69,7 @@ struct PolicyCheck {
         {
             let hint = NameSuggestion.hint(call.selector, policy.functions, noun: "selectors")
             add(
-                mapping, "migration policy \(name) does not answer \(call.selector). \(hint)",
+                mapping, "migration policy \(name) has no method \(call.selector). \(hint)",
                 call.property)
         }
         guard let entity = mapping.destination, destination.entities[entity] != nil,
@@ -138,7 +138,7 @@ struct PolicyCheck {
         if !(1...CreatedObjects.limit).contains(created.most) {
             add(
                 mapping,
-                "\(subject): the most objects for one source object must be 1 to "
+                "\(subject): the maximum for one source object must be 1 to "
                     + "\(CreatedObjects.limit)")
         }
         for name in created.key {

@@ -52,7 +52,7 @@ extension DataRequirement {
         case .linkCount: "number of links restricted"
         case .distinctTargets: "targets of one object only"
         case .noTargets: "objects leave the relationship's destination"
-        case .noFilteredTargets: "filters leave objects out that links need"
+        case .noFilteredTargets: "filters leave out objects that links need"
         case .unique: "new uniqueness constraint"
         }
     }

@@ -101,7 +101,7 @@ extension PolicyDeclaration {
         }
         if attribute.type == .composite { return "it is a composite attribute" }
         if attribute.allowsExternalBinaryDataStorage {
-            return "it may lie in a file of its own: its value can only be copied"
+            return "it can use external storage: its value can only be copied"
         }
         return nil
     }

@@ -64,7 +64,7 @@ extension EngineError: CustomStringConvertible {
             .olderDestination(let text), .policyFailed(let text), .policyMissing(let text):
             text
         case .internalError(let text):
-            "a bug of godwit: \(text). The original store was not changed"
+            "a bug in Godwit: \(text). The original store was not changed"
         }
     }
 }

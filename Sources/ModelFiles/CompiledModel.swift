@@ -147,7 +147,7 @@ package struct CompiledModelVersions: Hashable, Sendable {
                 from: Data(bytes), options: [], format: nil)
             return convert(value)
         } catch {
-            throw .malformed("\(file.path) is no property list: \(error)")
+            throw .malformed("\(file.path) is not a property list: \(error)")
         }
     }
 

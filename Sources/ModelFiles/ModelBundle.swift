@@ -54,7 +54,7 @@ package enum ModelBundle {
             list = try PropertyListSerialization.propertyList(
                 from: Data(bytes), options: [], format: nil)
         } catch {
-            throw .malformed("\(file.path) is no property list; name the version instead")
+            throw .malformed("\(file.path) is not a property list; name the version instead")
         }
         let name = (list as? [String: Any])?["_XCCurrentVersionName"] as? String
         return name.map(withoutExtension)

@@ -95,32 +95,32 @@ extension LedgerError: CustomStringConvertible {
         case .networkFileSystem(let name):
             "would lie on a network file system (\(name)), where locks and syncs cannot be trusted"
         case .laterVersion(let found, let known):
-            "has schema version \(found), and this program knows versions up to \(known)"
+            "has schema version \(found), but this program supports versions up to \(known)"
         case .earlierVersion(let found, let known):
-            "has schema version \(found), and this program reads version \(known)"
+            "has schema version \(found), but this program reads version \(known)"
         case .damaged(let reason): "is damaged: \(reason); nothing was removed"
         case .missing: "does not exist"
         case .copied(let folder):
             "is a copy of the one in \(folder), whose runs and stores it names"
-        case .noSpace(let reason): "could not be written, no room is left: \(reason)"
+        case .noSpace(let reason): "could not be written because the disk is full: \(reason)"
         case .inputOutput(let reason): "could not be read or written: \(reason)"
         case .refusing(let reason):
-            "takes no more records since a write of it failed: \(reason)"
-        case .notWritable: "is closed or opened for reading alone"
+            "accepts no more records because a write failed: \(reason)"
+        case .notWritable: "is closed or open for reading only"
         case .unknownRun(let run): "has no run \(run)"
         case .unknownStore(let run, let store): "has no store \(store) in the run \(run)"
         case .unknownAttempt(let run, let attempt):
             "has no such attempt \(attempt) in the run \(run)"
         case .duplicate(let what): "has \(what) already"
         case .illegalTransition(let what, let from, let to):
-            "does not let \(what) go from \(from) to \(to)"
+            "does not allow \(what) to change from \(from) to \(to)"
         case .alreadyAccepted(let attempt): "has accepted the job's attempt \(attempt) already"
         case .staleEpoch(let epoch, let current):
             "refuses epoch \(epoch): the job is at epoch \(current)"
-        case .attemptEnded(let attempt): "knows that the attempt \(attempt) ended before"
+        case .attemptEnded(let attempt): "recorded earlier that the attempt \(attempt) ended"
         case .progressDepends(let store):
-            "holds accepted jobs of store \(store) that rest on another source, plan or engine"
-        case .refusedValue(let reason): "takes no such record: \(reason)"
+            "holds accepted jobs of store \(store) that depend on another source, plan or engine"
+        case .refusedValue(let reason): "refuses such a record: \(reason)"
         }
     }
 
@@ -129,13 +129,13 @@ extension LedgerError: CustomStringConvertible {
         case .locked: "wait until it has ended, or choose another state folder"
         case .networkFileSystem: "choose a state folder on a local disk"
         case .laterVersion: "use the newer program that wrote it, or choose another state folder"
-        case .earlierVersion: "start the run with this program once, which brings it up to date"
+        case .earlierVersion: "start the run with this program once, which upgrades the ledger"
         case .damaged:
-            "copy it away and check the disk; choose another state folder to start again"
+            "keep a copy and check the disk; to start over, choose another state folder"
         case .missing: "check the path of the state folder"
         case .copied:
-            "use that state folder. To rehearse with copies of stores, begin with an empty one"
-        case .noSpace: "free space or inodes on its file system, then go on"
+            "use that state folder. To test with copies of stores, use an empty one"
+        case .noSpace: "free space or inodes on its file system, then try again"
         case .inputOutput, .refusing:
             "check the disk, then start the same command again: it resumes where the ledger ends"
         case .notWritable, .unknownRun, .unknownStore, .unknownAttempt, .duplicate,

@@ -75,7 +75,7 @@ package struct CancelRun: Sendable {
                 try registry.endIfFinished(selected.run.id)
                 guard done == 0 else {
                     throw .nothingToDo(
-                        "the result of the store has its name already: the store is done")
+                        "the result of the store already has its final name: the store is done")
                 }
             }
             return (selected.run.id, count, done)

@@ -18,8 +18,8 @@ extension HTMLReport {
             let failed = report.summary.outcomes[.failed] ?? 0
             let limit = grouped(RunReport.listLimit)
             let note =
-                "Of more than \(limit) stores this page lists only those that failed, up to "
-                + "\(limit) of them. The JSON of the run lists every one."
+                "The run has more than \(limit) stores. This page lists only failed stores, up to "
+                + "\(limit) of them. The JSON report lists every store."
             guard failed > 0 else {
                 let heading = HTMLText.element("h2", "Stores")
                 try write("<section>\n\(heading)\n\(HTMLText.element("p", note))\n</section>\n")

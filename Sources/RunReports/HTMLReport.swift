@@ -67,7 +67,7 @@ package struct HTMLReport {
         guard !losses.isEmpty else { return }
         try write("<section class=\"losses\">\n<h2>Losses</h2>\n")
         try write(
-            HTMLText.element("p", "What the stores had and the results have not:") + "\n<ul>\n")
+            HTMLText.element("p", "Data that the stores had and the results lack:") + "\n<ul>\n")
         for loss in losses { try write(HTMLText.element("li", ReportWords.loss(loss)) + "\n") }
         try write("</ul>\n</section>\n")
     }

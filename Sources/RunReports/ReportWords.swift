@@ -55,7 +55,7 @@ package enum ReportWords {
     /// Losses over several stores, the first of them, for a terminal of 80 columns.
     package static func losses(_ losses: [FleetLoss]) -> [String] {
         guard !losses.isEmpty else { return [] }
-        var lines = ["losses: what the stores have and the results have not"]
+        var lines = ["losses: data that the stores have and the results lack"]
         for loss in losses.prefix(lossLimit) {
             lines += WrappedText.lines(self.loss(loss), first: "  ", rest: "      ")
         }
@@ -121,7 +121,7 @@ package enum ReportWords {
         }
         if summary.repeated > 0 {
             totals.append(
-                ("repeated", "\(counted(summary.repeated, "store")) begun more than once"))
+                ("repeated", "\(counted(summary.repeated, "store")) started more than once"))
         }
         if summary.backups > 0 {
             let size = ByteSize(bytes: summary.backupBytes).words

@@ -99,7 +99,8 @@ package struct RunReport: Sendable {
         let done = whole.reduce(0) { $0 + (summary.outcomes[$1] ?? 0) }
         if summary.outcomes[.unchanged] == summary.stores {
             return summary.stores == 1
-                ? "\(all) was at the version already" : "All \(all) were at the version already"
+                ? "\(all) already had the destination's version"
+                : "All \(all) already had the destination's version"
         }
         let losses = summary.losses.isEmpty ? "" : ", with losses"
         if done == summary.stores {

@@ -29,7 +29,7 @@ extension StoreReport {
                 reason: store.reason?.text ?? cause.title)
         case .unchanged:
             if store.state == .done { outcome = .unchanged }
-            notes = ["it was of the destination's version already"]
+            notes = ["it already had the destination's version"]
         case nil: break
         }
     }

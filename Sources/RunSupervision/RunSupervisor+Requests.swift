@@ -69,7 +69,7 @@ extension RunSupervisor {
         }
         guard failure.isTransient else {
             takeLookup(run, stores: count, failed: failed)
-            let text = "not replayed, or not all of it: \(failure.text)"
+            let text = "the replay failed, at least in part: \(failure.text)"
             return out.events.append(.note(.run(run, .requestFailed(store: store, text: text))))
         }
         // The question stays until the rest of it is answered.

@@ -70,15 +70,15 @@ extension StoreError: CustomStringConvertible {
             "\(path): \(reason). The original store was not changed. Fix the cause, then run the "
                 + "same command again"
         case .inUse(let path, let users):
-            "\(path) is open in \(users). The store was not changed; close it there, then replay "
-                + "the run, or run the same command again"
+            "\(path) is open in \(users). The store was not changed. Close it there, then replay "
+                + "the run or run the same command again"
         case .changed(let text):
-            "\(text) changed while it was read. The store was not changed by godwit; run the same "
-                + "command again when no program writes the store"
+            "\(text) changed while Godwit read it. Godwit did not change the store. Run the same "
+                + "command again when no program writes to the store"
         case .cancelled(let path):
             "the work on \(path) was cancelled. The store was not changed"
         case .outOfSpace(let path, let reason):
-            "\(path): \(reason). The original store was not changed; make room and run the same "
+            "\(path): \(reason). The original store was not changed. Free space and run the same "
                 + "command again"
         case .layoutUnknown(let reason):
             "the layout of the model cannot be derived: \(reason). Give a template store that the "

@@ -127,7 +127,7 @@ extension RunError: CustomStringConvertible {
         case .badDelivery(let text):
             "Godwit discarded the result. The original is unchanged: \(text)"
         case .resultOfOtherModel(let path, let entities):
-            "\(path) has another version than the destination model: the hashes of \(entities) "
+            "\(path) does not have the destination model's version: the hashes of \(entities) "
                 + "differ. Give the model of the result, or the right result. Nothing was changed"
         case .resultWithoutModel(let path):
             "\(path) holds no model: give its model as the destination. Nothing was changed"

@@ -88,11 +88,11 @@ extension SpaceShortage: CustomStringConvertible {
                 "\(needed.inodes) inodes are needed and \(freeInodes) are free"
                     + Self.held(reserved.inodes, "inodes"))
         }
-        return "the file system of \(folder) has too little room: "
+        return "the file system of \(folder) has too little space: "
             + words.joined(separator: "; ")
     }
 
     private static func held(_ number: Int64, _ unit: String) -> String {
-        number == 0 ? "" : ", of which other unfinished runs hold \(number) \(unit)"
+        number == 0 ? "" : ", of which other unfinished runs reserve \(number) \(unit)"
     }
 }

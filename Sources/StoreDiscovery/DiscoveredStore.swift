@@ -108,7 +108,7 @@ extension SkippedFile.Reason: CustomStringConvertible {
         case .notADatabase: "it is not an SQLite database"
         case .notACoreDataStore: "it is an SQLite database, but not a Core Data store"
         case .companionName:
-            "it is an SQLite database under the name of a companion file; rename or name it"
+            "it is an SQLite database with the name of a companion file; rename it or give its path"
         case .logWithoutDatabase:
             "it is a -wal file with content whose database is not beside it"
         case .storeOutside(let target), .linkLeavesFolder(let target):
@@ -167,7 +167,7 @@ extension Discovery {
             reasons.append("files and folders that the patterns leave out (\(passed.filtered))")
         }
         if passed.others > 0 {
-            reasons.append("files that are no SQLite databases (\(passed.others))")
+            reasons.append("files that are not SQLite databases (\(passed.others))")
         }
         return reasons.isEmpty
             ? "there are no files" : "left out: " + reasons.joined(separator: ", ")

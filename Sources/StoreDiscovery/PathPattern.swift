@@ -28,7 +28,7 @@ struct PathPattern: Hashable, Sendable {
                 pattern, reason: "a pattern has at most \(PathPattern.limit) bytes")
         }
         let names = pattern.components
-        guard !names.isEmpty else { throw .refusedPath(pattern, reason: "it is no pattern") }
+        guard !names.isEmpty else { throw .refusedPath(pattern, reason: "it is not a pattern") }
         wantsFolder = pattern.bytes.last == UInt8(ascii: "/")
         var components = names.map { name -> Component in
             name.elementsEqual("**".utf8) ? .anyFolders : .name(NamePattern(name))

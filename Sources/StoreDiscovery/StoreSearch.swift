@@ -134,7 +134,7 @@ package struct StoreSearch {
     private func resolve(_ path: FilePath) throws(DurableFileError) -> FilePath {
         let real = try files.with(.followed).resolve(path)
         guard selection.bounds.isEmpty || selection.bounds.contains(where: { real.isInside($0) })
-        else { throw .refusedPath(path, reason: "it leads out of the folders that are shared") }
+        else { throw .refusedPath(path, reason: "it leads out of the shared folders") }
         return real
     }
 

@@ -24,10 +24,10 @@ struct ConstraintCheck {
             let surplus = Set(words).intersection(Self.rules).sorted()
             if !surplus.isEmpty {
                 found.append(
-                    "table \(table) has a rule of its own (\(surplus.joined(separator: ", ")))")
+                    "table \(table) has an extra constraint (\(surplus.joined(separator: ", ")))")
             }
             if words.count(where: { $0 == "UNIQUE" }) > constraints {
-                found.append("table \(table) has a uniqueness constraint of its own")
+                found.append("table \(table) has an extra uniqueness constraint")
             }
         }
         return found

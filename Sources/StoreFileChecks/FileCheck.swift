@@ -53,7 +53,7 @@ package struct FileCheck {
         case .success(let header):
             var found: [String] = []
             if header.pageSize != 4096 { found.append("pages of \(header.pageSize) bytes") }
-            if !header.isWriteAheadLogged { found.append("it is not write-ahead logged") }
+            if !header.isWriteAheadLogged { found.append("it is not in WAL mode") }
             if header.autoVacuum != 2 { found.append("its vacuum mode is \(header.autoVacuum)") }
             if header.textEncoding != 1 { found.append("its text is not UTF-8") }
             if header.reservedBytes != 0 { found.append("its pages have reserved bytes") }

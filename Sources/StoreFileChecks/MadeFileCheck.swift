@@ -148,7 +148,7 @@ package struct MadeFileCheck: Sendable {
             let key = MadeSchema.Object(object)
             present.insert(key)
             if demanded.contains(key) || shadows.contains(key) || isOwn(object) { continue }
-            found.append("\(object.kind.rawValue) \(StrangersName.text(object.name)) is not wanted")
+            found.append("\(object.kind.rawValue) \(StrangersName.text(object.name)) is unexpected")
         }
         for object in demanded where object.sql != nil && !present.contains(object) {
             found.append("\(object.kind.rawValue) \(StrangersName.text(object.name)) is missing")

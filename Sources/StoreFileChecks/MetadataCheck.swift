@@ -114,7 +114,7 @@ package struct MetadataCheck {
             let differing = cached.differences(from: hashes.entities).filter {
                 cached.unconfirmed[$0] == nil && hashes.unconfirmed[$0] == nil
             }
-            return differing.map { "the cached model's entity \($0) is of another version" }
+            return differing.map { "the cached model has another version of entity \($0)" }
         } catch {
             return ["the model cache cannot be read"]
         }

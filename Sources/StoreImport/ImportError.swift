@@ -46,15 +46,15 @@ extension ImportError: CustomStringConvertible {
                 + "\(resumesAt) on was imported; all before it is kept. Repair the cause and run "
                 + "the same command again"
         case .changedPart(let path, let line):
-            "\(path) is not the file of which \(line) lines were imported. Put that file back "
+            "\(path) changed after \(line) of its lines were imported. Put the old file back "
                 + "and run the same command again"
         case .otherPart(let path, let number):
-            "\(path): part \(number) was already imported, with other contents. Give new parts new "
+            "\(path): part \(number) was already imported with other content. Give new parts new "
                 + "numbers"
         case .unknownKey(let entity, let attribute, let hint):
             "the model has no attribute \(entity).\(attribute)\(hint)"
         case .otherKeys(let store, _):
-            "\(store): the import began with other keys. Resume it with these"
+            "\(store): the import began with other keys. Resume it with its original keys"
         case .noModel(let store): "\(store) does not exist, and no model is given"
         case .refused(let store, let reason): "\(store): \(reason). It is unchanged"
         case .unresolved(let store, let count, let first):

@@ -184,8 +184,8 @@ private struct ImportPass {
         {
             throw ImportError.parts(
                 path: folder.path.description,
-                reason: "part \(current.part) is missing, of which \(current.position.lines) lines "
-                    + "are imported; put it back")
+                reason: "part \(current.part) is missing, but \(current.position.lines) of its "
+                    + "lines are already imported; put it back")
         }
         for part in folder.parts {
             guard let finished = target.marker.finished[part.number] else { continue }

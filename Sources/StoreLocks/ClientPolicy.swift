@@ -55,10 +55,10 @@ package enum ClientVisibility: Hashable, Sendable {
         case 0, EAGAIN: return nil
         case EACCES, EPERM:
             self = .hidden(
-                "it belongs to another user, and this process has not the capability CAP_LEASE")
+                "it belongs to another user, and this process does not have CAP_LEASE")
         case let number:
             self = .hidden(
-                "its file system has no leases (\(DurableFileError.name(of: number)))")
+                "its file system does not support leases (\(DurableFileError.name(of: number)))")
         }
     }
 }

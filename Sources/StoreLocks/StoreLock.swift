@@ -103,7 +103,7 @@ package final class StoreLock: Sendable {
     /// Who holds the flock of a file, as `/proc/locks` tells.
     private static func holder(of identity: FileIdentity) -> String {
         let user = ProcessLocks.process(locking: identity, kind: "FLOCK")
-        return "another run of godwit" + (user.map { " (pid \($0.process))" } ?? "")
+        return "another godwit process" + (user.map { " (pid \($0.process))" } ?? "")
     }
 }
 

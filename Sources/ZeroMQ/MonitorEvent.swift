@@ -56,12 +56,12 @@ package struct MonitorEvent: Hashable, Sendable {
             return "it uses another protocol, or it closed the connection immediately"
         case .handshakeFailedAuthentication: return "its key is not on the list"
         case .handshakeFailedProtocol(.mechanism): return "it uses no key, or this side uses none"
-        case .handshakeFailedProtocol(.cryptographic): return "it uses a wrong key of the server"
+        case .handshakeFailedProtocol(.cryptographic): return "it uses the wrong server key"
         case .handshakeFailedProtocol(.other(let number)):
             return "it broke the protocol (\(String(number, radix: 16)))"
         case .handshakeFailed(let number):
             let name = clinux_error_name(number).map { String(cString: $0) }
-            return "its handshake did not end (\(name ?? String(number)))"
+            return "its handshake did not finish (\(name ?? String(number)))"
         default: return nil
         }
     }

@@ -5,8 +5,8 @@ internal import CZeroMQ
 package enum ZeroMQError: Error, Hashable, Sendable {
     /// What was being done when libzmq refused.
     package enum Action: String, Sendable {
-        case makeContext = "make a context"
-        case makeSocket = "make a socket"
+        case makeContext = "create a context"
+        case makeSocket = "create a socket"
         case setOption = "set an option of a socket"
         case readOption = "read an option of a socket"
         case bind = "listen on"
@@ -17,8 +17,8 @@ package enum ZeroMQError: Error, Hashable, Sendable {
         case receive = "receive a message"
         case watch = "watch the events of a socket"
         case poll = "wait for messages"
-        case makeWakeUp = "make an event descriptor"
-        case makeKeys = "make a pair of keys"
+        case makeWakeUp = "create an event descriptor"
+        case makeKeys = "generate a key pair"
     }
 
     /// libzmq or the system refused; the number is its errno.
@@ -58,7 +58,7 @@ extension ZeroMQError: CustomStringConvertible {
             let text = zmq_strerror(number).map { String(cString: $0) } ?? "errno \(number)"
             return "cannot \(what): \(text)\(Self.remedy(number, action))"
         case .tooFewDescriptors(let limit, let needed):
-            return "a process may open \(limit) files here, and \(needed) are needed; raise the "
+            return "this process may open \(limit) files, but it needs \(needed); raise the "
                 + "limit of open files (ulimit -n), or use fewer slots"
         case .invalidKey:
             return "a key is not 40 characters of Z85; make keys with `godwit keys new`"
@@ -71,17 +71,17 @@ extension ZeroMQError: CustomStringConvertible {
 
     private static func remedy(_ number: Int32, _ action: Action) -> String {
         switch String(cString: clinux_error_name(number) ?? zmq_strerror(number)) {
-        case "EADDRINUSE": return "; another process listens there: end it or choose another port"
+        case "EADDRINUSE": return "; another process listens there: stop it or choose another port"
         case "EADDRNOTAVAIL", "ENODEV": return "; this machine has no such address"
         case "EEXIST": return "; a file exists there and is not a socket: choose another path"
         case "EAGAIN" where action == .bind:
             return "; another program has locked the endpoint's folder: use a folder of its own"
-        case "EACCES": return "; choose a port above 1023, or a folder that may be written to"
+        case "EACCES": return "; choose a port above 1023, or a folder that you can write to"
         case "EMFILE", "ENFILE": return "; raise the limit of open files (ulimit -n)"
         case "EINVAL", "EPROTONOSUPPORT":
             return "; endpoints look like tcp://HOST:PORT or ipc://PATH"
         case "ENOENT", "ENOTDIR":
-            return action == .bind ? "; the folder of an ipc endpoint must be there" : ""
+            return action == .bind ? "; the folder of an ipc endpoint must exist" : ""
         case "ENAMETOOLONG": return "; the path of an ipc endpoint has at most 107 bytes"
         default: return ""
         }

@@ -5,11 +5,11 @@ import ClusterSimulation
 struct SimulationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "godwit-sim",
-        abstract: "Simulate coordinator and workers in virtual time, with faults.",
+        abstract: "Simulates coordinator and workers in virtual time, with faults.",
         discussion: """
-            Prints one hash of everything that happened; equal seeds give equal hashes. A broken \
-            rule ends the program with 70, a planted fault that was found with 1; either way \
-            standard error names the seed and the command that replays it.
+            Prints one hash of all events; equal seeds give equal hashes. Exits with 70 if a rule \
+            is broken, and with 1 if it finds a planted fault. In both cases, standard error \
+            names the seed and the command that replays it.
             """)
 
     @Option(help: "The first seed.")
@@ -18,16 +18,16 @@ struct SimulationCommand: ParsableCommand {
     @Option(help: "How many seeds to run, one after the other.")
     var runs: Int = 1
 
-    @Option(help: ArgumentHelp("A fault to put in.", valueName: "name"))
+    @Option(help: ArgumentHelp("A fault to plant.", valueName: "name"))
     var plant: Plant?
 
-    @Flag(help: "Print what happens, a line each, before the hash.")
+    @Flag(help: "Print each event on a line, before the hash.")
     var trace = false
 
-    @Flag(help: "Print what the runs did, in numbers, to standard error.")
+    @Flag(help: "Print statistics of the runs to standard error.")
     var statistics = false
 
-    @Flag(help: "Go on after a broken rule and name every seed that breaks one.")
+    @Flag(help: "Continue after a broken rule and name every seed that breaks one.")
     var all = false
 
     func validate() throws {

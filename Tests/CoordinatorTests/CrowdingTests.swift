@@ -31,9 +31,9 @@ import Threads
             try client.ask(.replay(run: run, store: nil))
             #expect(try client.accepted() == run)
             try client.ask(.replay(run: run, store: nil))
-            #expect(try client.refusal().text.contains("too much"))
+            #expect(try client.refusal().text.contains("too many requests"))
             try client.ask(.swap(run: run, store: nil))
-            #expect(try client.refusal().text.contains("too much"))
+            #expect(try client.refusal().text.contains("too many requests"))
             #expect(try lab.states(run)[.failed] == 1)
             queue.empty()
             // Also the run's end, for which there was no place, is told.

@@ -227,7 +227,7 @@ import Testing
             second.beginAnew()
             let chunks = try second.prepare()
             #expect(chunks.done == nil)
-            #expect(chunks.voided?.contains("gone or changed") == true)
+            #expect(chunks.voided?.contains("missing or changed") == true)
             #expect(try lab.ledger.acceptedReceipts(run: run.id, store: 1).isEmpty)
             try second.build()
             try second.finish()

@@ -349,7 +349,7 @@ import Testing
                 Issue.record("it does not wait for room")
                 return
             }
-            #expect(text.contains("has too little room"))
+            #expect(text.contains("has too little space"))
             #expect(try lab.sharing.ledger.run(run)?.state == .paused)
             try worker.expectNothing()
             try client.ask(.cancel(run: run))

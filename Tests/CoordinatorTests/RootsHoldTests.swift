@@ -118,7 +118,7 @@ import Threads
             #expect([.badRequest, .badMessage].contains(refusal.code), "\(refusal)")
             #expect(try sharing.ledger.runs().allSatisfy { !$0.state.isUnfinished })
             #expect(try canary(outside, sharing) == before)
-            #expect(!refusal.text.contains("a bug of godwit"))
+            #expect(!refusal.text.contains("a bug in Godwit"))
             // Nothing of it is told.
             #expect(!refusal.text.contains("Z_METADATA") && !refusal.text.contains("notes"))
         }

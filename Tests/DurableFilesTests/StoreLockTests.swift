@@ -21,7 +21,7 @@ import Testing
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(holder == "another run of godwit (pid \(getpid()))")
+            #expect(holder == "another godwit process (pid \(getpid()))")
             first.release()
             first.release()
             let second = try StoreLock(path)

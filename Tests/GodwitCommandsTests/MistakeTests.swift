@@ -47,7 +47,7 @@ import Testing
         try expect([
             (plan + ["absent.mom"], 64, ["--to absent.mom does not exist"]),
             (plan + ["absent"], 64, ["--to absent does not exist"]),
-            (plan + ["."], 64, ["--to . is no model", ".momd[:VERSION]"]),
+            (plan + ["."], 64, ["--to . is not a model", ".momd[:VERSION]"]),
             (plan + ["loop"], 64, ["--to loop cannot be read", "ELOOP"]),
             (plan + ["text/x.mom"], 64, ["--to text/x.mom cannot be read", "ENOTDIR"]),
             (plan + ["self", "--from", "absent"], 64, ["--from absent does not exist"]),
@@ -83,7 +83,7 @@ import Testing
             ),
             (
                 ["verify", "a.sqlite", "a.sqlite", "--to", "New.mom"], 65,
-                ["another version than the destination model", "Person", "--to"]
+                ["does not have the destination model's version", "Person", "--to"]
             ),
             (
                 ["verify", "a.sqlite", "modelless"], 65,

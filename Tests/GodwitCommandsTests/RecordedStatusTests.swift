@@ -50,7 +50,8 @@ import Testing
         }
         #expect(
             Array(RecordedStatus.lines(of: [paused], holder: "pid 7").dropFirst(2)) == [
-                "r1 is paused: no room: /s is full; it resumes by itself", "running: pid 7",
+                "r1 is paused: not enough space: /s is full; it resumes automatically",
+                "running: pid 7",
             ])
         let asked = run {
             $0.state = "paused"
@@ -61,7 +62,7 @@ import Testing
                 == "r1 is paused on request; resume it with godwit resume")
         #expect(
             Array(RecordedStatus.lines(of: [paused], holder: nil).dropFirst(2)) == [
-                "r1 is paused: no room: /s is full",
+                "r1 is paused: not enough space: /s is full",
                 "No command is working on an unfinished run. To resume it, run its command again.",
                 "If that was godwit submit, start godwit coordinate with this --state.",
             ])

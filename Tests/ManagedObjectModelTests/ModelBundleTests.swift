@@ -78,7 +78,7 @@ import Testing
                     "/M.xcdatamodeld:B. It has: A, B"))
         }
         try withBundle(["A", "B"], current: "garbage {") { (bundle: URL) throws in
-            #expect(refusal(bundle).contains("is no property list"))
+            #expect(refusal(bundle).contains("is not a property list"))
         }
         try withBundle(["A", "B"], current: String(repeating: " ", count: 5000)) {
             (bundle: URL) throws in

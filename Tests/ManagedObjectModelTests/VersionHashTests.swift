@@ -132,7 +132,7 @@ import Testing
                 "entity Parent: several uniqueness constraints",
                 "attribute Parent.changed: derived by another operator than @count",
                 "attribute Parent.fixed: read-only",
-                "attribute Parent.größe: a name beyond ASCII",
+                "attribute Parent.größe: a non-ASCII name",
                 "attribute Parent.home: composite",
             ])
     }

@@ -29,7 +29,7 @@ struct ParseErrorTests {
             ("$x := 5", "column 4: assignments are not supported"),
             ("a:=5", "column 2: assignments are not supported"),
             ("%@", "column 1: format specifiers such as %@ and %K have no arguments here"),
-            ("a ? b", "column 3: ? is no token of predicates"),
+            ("a ? b", "column 3: ? is not a token of predicates"),
             ("FETCH(a, b)", "column 1: FETCH is not supported"),
             ("CI", "column 1: CI is not supported"),
             ("anykey", "column 1: anykey is not supported"),
@@ -39,7 +39,7 @@ struct ParseErrorTests {
             ("'é' + 'abc", "column 7: the text does not end with '"),
             ("'\\d'", "column 2: unknown escape \\d; a backslash itself is \\\\"),
             ("'\\u12'", "column 2: four hexadecimal digits must follow \\u"),
-            ("'\\ud800'", "column 2: an escape is no Unicode scalar"),
+            ("'\\ud800'", "column 2: an escape is not a Unicode scalar"),
             ("1.", "column 1: digits must follow the point of a number"),
             ("12ab", "column 1: a number is followed by a"),
             ("0x", "column 1: malformed number of base 16"),
@@ -101,7 +101,7 @@ struct ParseErrorTests {
             ("a BEGINWITH 'x'", "column 3: unexpected BEGINWITH; did you mean BEGINSWITH?"),
             (
                 "a ==[l] 'x'",
-                "column 6: the option l depends on a locale, which a migration has not"
+                "column 6: the option l depends on a locale, and a migration has none"
             ),
             ("a ==[cx] 'x'", "column 6: unknown option x; there are c, d and n"),
             ("a ==[] 'x'", "column 6: unexpected ], an option: c, d, cd, n or cdn is expected"),

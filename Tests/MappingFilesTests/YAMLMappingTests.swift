@@ -51,24 +51,24 @@ struct YAMLMappingTests {
     }
 
     @Test(arguments: [
-        ("{value: $source.a}", "beside value belongs default"),
-        ("{value: $source.a, otherwise: 1}", "beside value belongs default"),
+        ("{value: $source.a}", "value needs default"),
+        ("{value: $source.a, otherwise: 1}", "value needs default"),
         ("{value: $source.a, table: {x: 1}}", "a table needs otherwise"),
         ("{value: $source.a, table: {}, otherwise: 1}", "the table is empty"),
-        ("{constant: 1, default: 2}", "a constant has no other keys"),
+        ("{constant: 1, default: 2}", "constant cannot be combined"),
         ("{default: 2}", "needs an expression"),
         ("{value: unset, default: 2}", "an expression belongs here"),
         ("{convert: unset}", "an expression or the word automatic"),
-        ("{convert: automatic, table: {x: 1}}", "beside convert there is no table"),
+        ("{convert: automatic, table: {x: 1}}", "convert cannot be combined with table"),
         ("{value: $source.a, format: yyyy}", "write convert instead of value"),
         ("{convert: automatic, format: QQ}", "the format of dates has no QQ"),
-        ("{convert: automatic, format: yyyy, zone: CET}", "zone is UTC or an offset"),
-        ("{convert: automatic, zone: UTC}", "a zone belongs to a format"),
+        ("{convert: automatic, format: yyyy, zone: CET}", "zone must be UTC or an offset"),
+        ("{convert: automatic, zone: UTC}", "zone needs format"),
         ("{convert: automatic, json: a, plist: b}", "not both"),
         ("{convert: automatic, json: a..b}", "a path of keys"),
-        ("{convert: automatic, text: [shout]}", "text has the steps"),
-        ("{convert: automatic, failing: ignore}", "failing is refuse, drop"),
-        ("{convert: automatic, failing: {constant: null}}", "failing is refuse, drop"),
+        ("{convert: automatic, text: [shout]}", "unknown text step"),
+        ("{convert: automatic, failing: ignore}", "failing must be refuse, drop"),
+        ("{convert: automatic, failing: {constant: null}}", "failing must be refuse, drop"),
     ])
     func mistakesInReplacementsAreTold(line: String, text: String) {
         let message = message(values("a: \(line)"))

@@ -180,7 +180,7 @@ struct DirectedInferenceTests {
         "what no row can be computed by is refused",
         arguments: [
             (#"TERNARY($source.likes > 1, $source.headline, 5)"#, "a text or a number"),
-            (#"FUNCTION($source, "foo")"#, "can call methods of $entityPolicy alone"),
+            (#"FUNCTION($source, "foo")"#, "can call only methods of $entityPolicy"),
             ("3000000000", "gives a number"), ("$source.writer", "an object of User"),
             (#"SUBQUERY({1, 2}, $#"godwit input 0", 1 == 1).@count"#, "cannot name its variable"),
         ])

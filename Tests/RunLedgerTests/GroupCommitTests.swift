@@ -96,7 +96,8 @@ import Threads
             let commits = script.count(.commitLedger)
             let error = #expect(throws: LedgerError.self) { try ledger.append([note("next")]) }
             let text = error?.description ?? ""
-            #expect(text.contains("takes no more records") && text.contains("commit to the ledger"))
+            #expect(text.contains("accepts no more records"))
+            #expect(text.contains("commit to the ledger"))
             #expect(script.count(.commitLedger) == commits)
             try ledger.close()
             #expect(try notes(in: folder) == (moment == .before ? [] : ["lost?"]))

@@ -159,7 +159,7 @@ import Testing
             try queue.close()
             let bytes = try files.contents(of: path, limit: 1 << 20)
             let found = try cause { _ = try openLedger(folder) }
-            #expect(found == .damaged(reason: "the file is a database, but no ledger"))
+            #expect(found == .damaged(reason: "the file is a database, but not a ledger"))
             #expect(try files.contents(of: path, limit: 1 << 20) == bytes)
 
             let other = folder.appending("other")

@@ -127,7 +127,7 @@ import Testing
         }
         let found = try content(html)
         #expect(found.elements["details"] ?? 0 == min(failures, RunReport.listLimit))
-        #expect(found.text.contains("Of more than 2,000 stores"))
+        #expect(found.text.contains("The run has more than 2,000 stores"))
         // Pieces stay small whatever the number of stores.
         #expect(longest < 16_384)
     }

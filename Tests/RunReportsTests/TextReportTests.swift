@@ -25,10 +25,10 @@ import Testing
                 compared    17,507,000 values, 2,501,000 links, 20 join rows, 5,002,000 index
                             entries: equal, but for the losses below
                 inherited   in 1 store: 3 × a reference to a missing object
-                repeated    1 store begun more than once
+                repeated    1 store started more than once
                 originals   1 store kept, 2.4 GiB
 
-                losses: what the stores have and the results have not
+                losses: data that the stores have and the results lack
                   Draft: 1,000 objects in 1 store
                   history: 12 transactions in 1 store
                   Note.text: 1 value in 1 store

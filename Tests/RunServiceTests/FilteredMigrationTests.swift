@@ -322,7 +322,7 @@ import Testing
             guard isNamed else {
                 try lab.expectRefusal(
                     to: to, options: options(.whole, yaml), namesStore: false,
-                    saying: ["made twice", "First", "Second", "Person.friends"])
+                    saying: ["both make the objects", "First", "Second", "Person.friends"])
                 return
             }
             let outcome = try lab.migrate(to: to, options: options(.whole, yaml))

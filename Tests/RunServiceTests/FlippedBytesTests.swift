@@ -47,7 +47,7 @@ import Testing
                     try verify(lab, number)
                 } catch let error as RunError {
                     let text = error.description
-                    #expect(!text.contains("bug of godwit"), "\(seed) \(number): \(text)")
+                    #expect(!text.contains("bug in Godwit"), "\(seed) \(number): \(text)")
                     #expect(text.contains(lab.name), "\(seed) \(number): \(text)")
                     try lab.expectNothingLeft()
                 }

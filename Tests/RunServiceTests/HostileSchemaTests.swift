@@ -71,7 +71,7 @@ import Testing
         Damage("an R-tree", "refers to one of its nodes twice", sql: chain(levels: 12)),
         // A hundred bytes of memory for each of the text's, in pieces of less than 100 bytes.
         Damage(
-            "views of many columns", "far more room than the store",
+            "views of many columns", "far more space than the store",
             schema: "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3000) INSERT INTO "
                 + "sqlite_master SELECT 'view', 'W' || i, 'W' || i, 0, 'CREATE VIEW W' || i || "
                 + "' AS SELECT 1' || replace(hex(zeroblob(990)), '00', ',1,1') FROM n"),
@@ -89,7 +89,7 @@ import Testing
                 + "ALTER TABLE k RENAME TO Z_PRIMARYKEY; "
                 + "INSERT INTO Z_PRIMARYKEY SELECT Z_ENT, 'Other', 0, 0 FROM Z_PRIMARYKEY"),
         Damage(
-            "a number that is text", "no number",
+            "a number that is text", "is not a number",
             sql: "CREATE TABLE k AS SELECT * FROM Z_PRIMARYKEY; DROP TABLE Z_PRIMARYKEY; "
                 + "ALTER TABLE k RENAME TO Z_PRIMARYKEY; "
                 + "UPDATE Z_PRIMARYKEY SET Z_ENT = '1x' WHERE Z_ENT = 1"),
@@ -119,7 +119,7 @@ import Testing
         Damage("garbage", "Z_PLIST", sql: "UPDATE Z_METADATA SET Z_PLIST = randomblob(500)"),
         Damage("no list", "Z_PLIST", sql: "UPDATE Z_METADATA SET Z_PLIST = NULL"),
         Damage("text for a list", "Z_PLIST", sql: "UPDATE Z_METADATA SET Z_PLIST = 'bplist00'"),
-        Damage("an array", "no dictionary") { lab in
+        Damage("an array", "not a dictionary") { lab in
             // bplist00 with one empty array.
             let bytes =
                 "62706c6973743030A0080000000000000101000000000000000100000000000000000000"
@@ -275,7 +275,7 @@ import Testing
         }
     }
 
-    /// What SQLite computes for an app's own table or index may not take far more room than the
+    /// What SQLite computes for an app's own table or index may not take far more space than the
     /// store.
     @Test(arguments: [false, true])
     func objectsOfAnAppDoNotGrowWithoutAnEnd(isIndex: Bool) throws {
@@ -294,7 +294,7 @@ import Testing
                     + "'\(declaration)' WHERE name = '\(name)'")
             let error = #expect(throws: RunError.self) { try lab.migrate() }
             let text = "\(try #require(error))"
-            #expect(text.contains("far more room"), "\(text)")
+            #expect(text.contains("far more space"), "\(text)")
         }
     }
 

@@ -29,7 +29,7 @@ enum Misdeed: String, CaseIterable, Sendable {
         case .setsWrongType: "it sets Line.place: the value is of another type"
         case .setsTooLargeNumber: "it sets Line.place: the number does not fit"
         case .insertsUndeclared: "it makes objects of Person, which it does not declare"
-        case .insertsTooMany: "it asks for more than 3 objects of Line"
+        case .insertsTooMany: "it makes more than 3 objects of Line"
         case .insertsFound: "objects of Tag are found by a key, and not inserted"
         case .findsInserted: "objects of Line are inserted, and have no key"
         case .findsByOther: "objects of Tag are found by name"
@@ -183,7 +183,7 @@ private struct WrongPolicy: MigrationPolicy {
             mapping: PolicyLab.mapping.replacingOccurrences(of: "score:\"", with: "scores:\""),
             [NotePolicy.self])
         #expect(
-            noFunction.contains("does not answer summary:scores:. Did you mean summary:score:?"))
+            noFunction.contains("has no method summary:scores:. Did you mean summary:score:?"))
         let noTag = try failure(
             .whole,
             mapping: PolicyLab.mapping.replacingOccurrences(

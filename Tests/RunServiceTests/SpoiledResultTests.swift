@@ -63,14 +63,14 @@ import Testing
             "no trigger of the app", "kept tables", "trigger APP_TRIGGER is missing",
             "DROP TRIGGER APP_TRIGGER"),
         .declaration(
-            "NOT NULL", "rule of its own (NOT)", "ZNAME VARCHAR", "ZNAME VARCHAR NOT NULL"),
+            "NOT NULL", "extra constraint (NOT)", "ZNAME VARCHAR", "ZNAME VARCHAR NOT NULL"),
         .declaration(
-            "CHECK", "rule of its own (CHECK)", "ZNAME VARCHAR",
+            "CHECK", "extra constraint (CHECK)", "ZNAME VARCHAR",
             "ZNAME VARCHAR CHECK (length(ZNAME) < 10000)"),
         .declaration(
-            "DEFAULT", "rule of its own (DEFAULT)", "ZNAME VARCHAR", "ZNAME VARCHAR DEFAULT 1"),
+            "DEFAULT", "extra constraint (DEFAULT)", "ZNAME VARCHAR", "ZNAME VARCHAR DEFAULT 1"),
         .declaration(
-            "COLLATE", "rule of its own (COLLATE)", "ZNAME VARCHAR",
+            "COLLATE", "extra constraint (COLLATE)", "ZNAME VARCHAR",
             "ZNAME VARCHAR COLLATE NOCASE"),
         Change(
             "a second cached model", "metadata rows", "Z_MODELCACHE has 2 rows",

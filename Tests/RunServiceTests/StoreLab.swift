@@ -149,7 +149,7 @@ extension StoreLab {
             #expect(refused.text.contains(word), "\(refused.text)", sourceLocation: location)
         }
         #expect(refused.status != .bug, "\(refused.text)", sourceLocation: location)
-        #expect(!refused.text.contains("bug of godwit"), sourceLocation: location)
+        #expect(!refused.text.contains("bug in Godwit"), sourceLocation: location)
         try expectNothingLeft(location)
         #expect(try snapshot() == before, "the original changed", sourceLocation: location)
         return refused

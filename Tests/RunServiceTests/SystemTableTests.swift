@@ -73,7 +73,7 @@ import Testing
     @Test(
         "verify finds rules, columns and types in Core Data's own tables",
         arguments: [
-            ("Z_MAX INTEGER", "Z_MAX INTEGER CHECK (Z_MAX < 2000)", "rule of its own (CHECK)"),
+            ("Z_MAX INTEGER", "Z_MAX INTEGER CHECK (Z_MAX < 2000)", "extra constraint (CHECK)"),
             ("Z_MAX INTEGER", "Z_MAX HNTEGER", "type of column Z_PRIMARYKEY.Z_MAX"),
             ("Z_MAX INTEGER", "Z_MAX INTEGER, Q", "surplus column Z_PRIMARYKEY.Q"),
         ])

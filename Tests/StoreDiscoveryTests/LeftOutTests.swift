@@ -84,7 +84,7 @@ import Testing
                 "in/b.sqlite (it is a symbolic link to ", "thumbs.db (it is not an",
                 "in/result (it is the folder of the results or of the runs)",
                 "files and folders that the patterns leave out (1)",
-                "no SQLite databases (1)",
+                "not SQLite databases (1)",
             ] {
                 #expect(found.absence.contains(words), "\(found.absence)")
             }

@@ -44,7 +44,7 @@ struct StoreAudit {
         for index in layout.indexes {
             #expect(store.schema.object(.index, index.name)?.sql == index.sql.description)
         }
-        #expect(store.oddities.filter { !$0.contains("no known store proves") } == [])
+        #expect(store.oddities.filter { !$0.contains("no known store confirms") } == [])
         try connection.close()
     }
 

@@ -52,7 +52,7 @@ struct ImportFaultTests {
         ),
         (
             #"{"entity": "Tag", "attributes": {"name": "z"}, "relationships": {"books": [null]}}"#,
-            "Tag.books has null in the place of a key"
+            "Tag.books has null instead of a key"
         ),
         (
             #"{"entity": "Staff", "attributes": {"email": "a@x"}}"#,

@@ -64,7 +64,7 @@ import Testing
         lab.now = 5000
         let failure = try lab.failure(on: 0)
         #expect(failure.cause == .timedOut)
-        #expect(failure.text.contains("longer than a job may"))
+        #expect(failure.text.contains("longer than the limit for a job"))
     }
 
     @Test(.enabled(if: PoolLab.canLimitMemory, "a sanitizer takes all address space"))
@@ -185,6 +185,6 @@ import Testing
             Issue.record("\(notices)")
             return
         }
-        #expect(text.contains("did not begin"))
+        #expect(text.contains("did not start"))
     }
 }

@@ -25,7 +25,7 @@ import Testing
         #expect(news.connects(to: "e") == .unanswered(endpoint: "e"))
         news.welcomed()
         // The coordinator stood still, and the connection was given up.
-        #expect(news.connects(to: "e") == .parted(reason: "nothing was heard of it"))
+        #expect(news.connects(to: "e") == .parted(reason: "no message arrived"))
         #expect(news.connects(to: "e") == .unanswered(endpoint: "e"))
         let text = WorkerNote.parted(reason: "it was closed").description
         #expect(text.contains("running jobs continue"))

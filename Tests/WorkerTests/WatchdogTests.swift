@@ -21,7 +21,7 @@ import Testing
         for time in stride(from: Int64(50), through: 240, by: 50) { watchdog.progressed(at: time) }
         #expect(watchdog.deadline == 250)
         #expect(watchdog.verdict(at: 249) == nil)
-        #expect(watchdog.verdict(at: 250)?.contains("longer than a job may") == true)
+        #expect(watchdog.verdict(at: 250)?.contains("longer than the limit for a job") == true)
     }
 
     @Test func limitsThatCannotBeCountedNeverCome() {

@@ -282,7 +282,7 @@ extension SocketSuites {
             let hard = UInt64(limits.rlim_max)
             try #require(hard < .max)
             let error = #expect(throws: ZeroMQError.self) { _ = try Context(needed: hard + 1) }
-            #expect(error?.description.contains("and \(hard + 1) are needed") == true)
+            #expect(error?.description.contains("it needs \(hard + 1)") == true)
         }
 
         /// Messages that no peer takes hold up the end for the lingering time only.

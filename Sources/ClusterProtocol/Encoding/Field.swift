@@ -42,7 +42,7 @@ enum Field {
         _ word: String, _ field: String
     ) throws(ProtocolError) -> Value where Value.RawValue == String {
         guard let value = Value(rawValue: word) else {
-            throw .badText(field: field, reason: "is no known word")
+            throw .badText(field: field, reason: "is not a known word")
         }
         return value
     }

@@ -32,17 +32,17 @@ extension ProtocolError: CustomStringConvertible {
         switch self {
         case .tooLong(let bytes, let limit):
             "a message of \(bytes) bytes is longer than the limit of \(limit)"
-        case .tooShort(let bytes): "a message of \(bytes) bytes is cut off"
+        case .tooShort(let bytes): "a message of \(bytes) bytes is truncated"
         case .unknownVersion(let found, let known):
             "protocol version \(found) is not supported (this side uses \(known)); "
                 + "use the same release of godwit on both sides"
-        case .unknownType(let number): "\(number) is no type of message that is expected here"
+        case .unknownType(let number): "\(number) is not an expected message type"
         case .malformed(let message): "the message \(message) cannot be decoded"
         case .unknownFields(let message):
             "the message \(message) has fields that this version does not know"
         case .missing(let field): "\(field) is missing"
-        case .unknownValue(let field, let number): "\(number) has no meaning as \(field)"
-        case .outOfRange(let field, let number): "\(number) makes no sense as \(field)"
+        case .unknownValue(let field, let number): "\(number) is not a known value of \(field)"
+        case .outOfRange(let field, let number): "\(number) is out of range for \(field)"
         case .tooMany(let field, let count, let limit):
             "\(field) has \(count) elements, at most \(limit) are allowed"
         case .badText(let field, let reason): "the text of \(field) \(reason)"

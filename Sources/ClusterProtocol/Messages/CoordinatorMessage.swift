@@ -125,7 +125,7 @@ package struct Refusal: Hashable, Sendable {
     ) -> Refusal {
         Refusal(
             code: .protocolVersion,
-            text: "the protocol's version \(theirs) is not understood here, \(ours) is; "
+            text: "protocol version \(theirs) is not supported (this side uses \(ours)); "
                 + "use the same release of godwit on both sides", protocols: ours)
     }
 

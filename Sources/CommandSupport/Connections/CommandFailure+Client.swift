@@ -12,8 +12,8 @@ extension CommandFailure {
         case .noAnswer(let time):
             self.init(
                 .inputOutput,
-                "the coordinator at \(endpoint) took the request and has not answered within "
-                    + "\(time.words): look at its log, and at godwit status \(options)")
+                "the coordinator at \(endpoint) received the request but did not answer within "
+                    + "\(time.words): see its log and godwit status \(options)")
         case .noCoordinator(let time, let unfinished):
             self.init(.inputOutput, Self.absence(error.connection, time, unfinished))
         case .handshakeRefused(let refusal):
@@ -21,7 +21,7 @@ extension CommandFailure {
         case .refused(let refusal, let request):
             self = Self.refused(refusal, request, error.connection)
         case .unreadable(let fault):
-            self = .usage("the answer of \(endpoint) cannot be read: \(fault)")
+            self = .usage("the answer from \(endpoint) cannot be read: \(fault)")
         case .unexpectedAnswer:
             self.init(.bug, "the coordinator at \(endpoint) sent an unexpected answer")
         case .lost:
@@ -33,7 +33,8 @@ extension CommandFailure {
             self.init(.canBeRepeated, "interrupted before the answer arrived")
         case .notSendable(let fault): self = .usage(Self.text(ofUnsent: fault))
         case .noRun:
-            self = .usage("the coordinator at \(endpoint) has no run yet; godwit submit begins one")
+            self = .usage(
+                "the coordinator at \(endpoint) has no runs yet; start one with godwit submit")
         case .socket(let fault): self.init(CommandStatus(fault), "\(fault)")
         case .thread(let reason): self.init(.inputOutput, reason)
         }
@@ -50,7 +51,7 @@ extension CommandFailure {
         let remedy =
             connection.keys.map {
                 "the \(KeyFiles.coordinatorName) of \($0) may not be this coordinator's key"
-            } ?? "it may be another program, or a coordinator that asks for --keys"
+            } ?? "it may be another program, or a coordinator that requires --keys"
         return "\(beginning): something listens there, but \(unfinished); \(remedy)"
     }
 

@@ -46,11 +46,11 @@ package struct CoordinatorEndpoint: Hashable, Sendable {
         case .file: return
         case .loopback where isAllowed: return
         case .loopback:
-            throw ValidationError("give --keys FOLDER, or --plain to connect in the clear")
+            throw ValidationError("use --keys FOLDER, or --plain to connect unencrypted")
         case .network:
             throw ValidationError(
-                "\(text) is not this machine: give --keys FOLDER; nothing goes over a network in "
-                    + "the clear")
+                "\(text) is not this machine: use --keys FOLDER. Unencrypted connections are "
+                    + "allowed only on this machine")
         }
     }
 }

@@ -46,7 +46,7 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
         case let error as ThreadError: self.init(.inputOutput, "\(error)")
         case let error as WorkerError: self.init(.usage, "\(error)")
         case let error as SlotError: self.init(.inputOutput, "\(error)")
-        default: self.init(.bug, "a bug of godwit: \(error)")
+        default: self.init(.bug, "a bug in Godwit: \(error)")
         }
     }
 }

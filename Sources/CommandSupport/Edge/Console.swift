@@ -63,7 +63,7 @@ package enum Console {
         do {
             return try PrintedText.json(value, isPretty: isPretty)
         } catch {
-            throw CommandFailure(.bug, "a bug of godwit: the result has no JSON: \(error)")
+            throw CommandFailure(.bug, "a bug in Godwit: the result has no JSON: \(error)")
         }
     }
 

@@ -47,7 +47,7 @@ package struct AllowList: Hashable, Sendable {
                 let peer = Peer(role: role, name: name, key: try KeyFiles.publicKey(path))
                 if let other = byKey.updateValue(peer, forKey: peer.key) {
                     throw .usage(
-                        "\(path) holds the key of \(other.user) once more; each \(role.rawValue) "
+                        "\(path) repeats the key of \(other.user); each \(role.rawValue) "
                             + "needs a key of its own")
                 }
                 peers.append(peer)

@@ -26,7 +26,7 @@ package enum KeyFiles {
         let path = folder.appending(secretName)
         let status = try reading(path) { () throws(DurableFileError) in try FileStatus(of: path) }
         guard status.permissions & anyRight == 0 else {
-            throw .usage("\(path) may be read by others; run chmod 600 \(path)")
+            throw .usage("other users can read \(path). Run chmod 600 \(path)")
         }
         let text = try line(of: path)
         return try key(path) { () throws(ZeroMQError) in try KeyPair(secretKey: SecretKey(text)) }

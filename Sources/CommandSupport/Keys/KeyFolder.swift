@@ -93,7 +93,7 @@ package struct KeyFolder: Hashable, Sendable {
                 }
                 // Read-only, as in a container: a user who names one key knows that it is free.
                 guard found.count == 1 else {
-                    throw .usage("choose a key of \(path) by --name: \(error)")
+                    throw .usage("choose a key of \(path) with --name: \(error)")
                 }
                 lock = nil
             }
@@ -103,7 +103,7 @@ package struct KeyFolder: Hashable, Sendable {
         throw CommandFailure(
             .canBeRepeated,
             "\(names) of \(path): in use by \(holder); each worker needs a key of its own: add "
-                + "one by godwit keys new --output DIR --worker NAME")
+                + "one with godwit keys new --output DIR --worker NAME")
     }
 
     /// Reads a client's part; many clients may use one key at a time.
@@ -142,12 +142,12 @@ package struct KeyFolder: Hashable, Sendable {
         guard try KeyFiles.isThere(path.appending(KeyFiles.secretName)) else {
             throw .usage(
                 "\(path) holds no \(role.rawValue)'s key: neither \(KeyFiles.secretName) nor a "
-                    + "folder \(role.folder); make a folder of keys by godwit keys new "
+                    + "folder \(role.folder); create a folder of keys with godwit keys new "
                     + "--output DIR")
         }
         guard try KeyFiles.isThere(path.appending(KeyFiles.coordinatorName)) else {
             throw .usage(
-                "\(path) is not a \(role.rawValue)'s: it holds no \(KeyFiles.coordinatorName)")
+                "\(path) is not a \(role.rawValue)'s folder: it has no \(KeyFiles.coordinatorName)")
         }
         let own = path.lastComponent.description
         guard name == nil || name == own else {

@@ -162,7 +162,6 @@ extension Note {
     package static func leftOut(_ count: Int, _ files: [String]) -> String {
         var named = files.joined(separator: "; ")
         if count > files.count { named += "; and \(count - files.count) more" }
-        return "\(counted(count, "file was", plural: "files were")) left out that may hold a "
-            + "user's data: \(named)"
+        return "skipped \(counted(count, "file")) that may contain user data: \(named)"
     }
 }

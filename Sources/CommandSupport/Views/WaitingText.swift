@@ -19,7 +19,7 @@ extension WaitingReason {
             "\(jobs) jobs are leased to silent workers; the leases end in \(seconds) s"
         case .allWorkersBusy: "all workers are busy"
         case .backOff(_, let cause):
-            "waits before the next try" + (cause.map { " after: \($0)" } ?? "")
+            "waits before the next attempt" + (cause.map { " after: \($0)" } ?? "")
         case .paused(let reason): reason.words
         case .behindOtherRuns: "other runs come first"
         case .storeLimit(let limit): "the run's limit of \(stores(limit)) at a time is reached"
@@ -34,12 +34,12 @@ extension WaitingReason {
         case .merge: "waits for the merge of earlier shards"
         case .quarantined(let cause):
             "quarantined until a replay" + (cause.map { ": \($0)" } ?? "")
-        case .offers: "the next stores are being read"
+        case .offers: "the coordinator is reading the next stores"
         case .behindOtherTasks: "merges, checks and swaps of other stores come first"
         case .failedOnFreeWorkers: "the job just failed on the free workers"
         case .noRoom(let text): text
         case .ledgerFull: "the ledger's disk is full; it resumes when there is space"
-        case .ledgerUnreadable: "the coordinator could not read the ledger and tries again"
+        case .ledgerUnreadable: "the coordinator could not read the ledger and is retrying"
         }
     }
 
@@ -124,10 +124,10 @@ extension IdleReason {
     /// Why it gets no jobs, as a part of a sentence.
     var text: String {
         switch self {
-        case .notReady: "it has not said that it is ready"
+        case .notReady: "it has not reported that it is ready"
         case .silent(let seconds):
-            "not heard of" + (seconds.map { "; its leases end in \($0) s" } ?? "")
-        case .finishing: "it finishes what it has"
+            "no message from it" + (seconds.map { "; its leases end in \($0) s" } ?? "")
+        case .finishing: "it is finishing its jobs"
         case .quarantined(let text): text
         case .unchecked(let jobs):
             "\(jobs) of its jobs are done or under way and not checked yet"
@@ -136,7 +136,7 @@ extension IdleReason {
             "engine \(engine); the jobs of \(run) need engine \(needed)"
         case .lacks(let run, let shortage):
             "the jobs of \(run) need \(shortage.missing); it has \(shortage.there)"
-        case .noJob: "no job waits"
+        case .noJob: "no job is waiting"
         }
     }
 }

@@ -41,7 +41,7 @@ package struct WatchLines: WatchObserver {
             again(CommandFailure.text(of: refusal, connection))
         case .connectedAgain: view.log("connected to \(endpoint) again")
         case .endUnknown(let error):
-            view.log("how the run ended is not known in detail: \(CommandFailure(error))")
+            view.log("could not get details of the run's end: \(CommandFailure(error))")
         }
     }
 

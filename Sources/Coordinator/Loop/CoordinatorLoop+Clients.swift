@@ -69,7 +69,7 @@ extension CoordinatorLoop {
     }
 
     func refuseForNow(_ client: ClientID) {
-        refuse(client, .notPossible, "too much is asked for at once; try again")
+        refuse(client, .notPossible, "there are too many requests at once; try again")
     }
 
     func refuse(
@@ -122,17 +122,17 @@ extension CoordinatorLoop {
         case .runOfOtherVersion(let id, let store, _, let engine):
             let text =
                 "\(name(of: store, plan)) belongs to the unfinished run \(id), which a version of "
-                + "Godwit with engine \(engine) began; nothing was changed. Cancel that run"
+                + "Godwit with engine \(engine) began. Nothing was changed. Cancel that run"
             return Refusal(code: .otherRun, text: text, protocols: protocols, run: id)
         case .otherRun(let id, let store, _):
             let text =
-                "\(name(of: store, plan)) belongs to the unfinished run \(id), which was asked for "
-                + "something else; nothing was changed. Repeat the command of that run, or "
+                "\(name(of: store, plan)) belongs to the unfinished run \(id), which has "
+                + "different options. Nothing was changed. Run the command of that run again, or "
                 + "cancel that run"
             return Refusal(code: .otherRun, text: text, protocols: protocols, run: id)
         case .noRoom(let shortage):
             let text =
-                "\(shortage). No store was begun. Free room there, or let the run wait for room"
+                "\(shortage). No store was started. Free space there, or let the run wait for it"
             return Refusal(code: .badRequest, text: text, protocols: protocols)
         default: return Refusal(code: .badRequest, text: "\(error)", protocols: protocols)
         }

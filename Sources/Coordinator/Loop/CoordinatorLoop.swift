@@ -155,7 +155,7 @@ final class CoordinatorLoop: PollLoopHandler {
 
     func willEnd() throws {
         for worker in supervisor.machine.workerNames {
-            say(.bye(reason: "the coordinator ends"), toWorker: worker)
+            say(.bye(reason: "the coordinator is shutting down"), toWorker: worker)
         }
     }
 
@@ -170,7 +170,7 @@ final class CoordinatorLoop: PollLoopHandler {
                     dependencies.note(.falseName(worker: known, claimed: hello.worker))
                     return refuse(
                         ClientID(peer.connection.text), .badMessage,
-                        "the worker says hello as \(hello.worker), and its key is \(key)", peer)
+                        "the worker calls itself \(hello.worker), but its key is of \(key)", peer)
                 }
                 name = known
             }

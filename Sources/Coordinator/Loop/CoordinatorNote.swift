@@ -56,11 +56,11 @@ extension PeerRefusal: CustomStringConvertible {
         case .handshake(let endpoint, let reason):
             "refused a connection at \(endpoint): \(reason)"
         case .workerKeyOfClient(let worker):
-            "the key of the worker \(worker) was used by a command such as status: it is for "
-                + "godwit work alone; commands need a key of allowed/clients"
+            "a command such as status used the key of the worker \(worker), which is only for "
+                + "godwit work; commands need a key in allowed/clients"
         case .clientKeyOfWorker:
-            "a client's key was used by a worker: godwit work needs a key of allowed/workers"
-        case .unreadable(let peer, let text): "unreadable message of \(peer): \(text)"
+            "a worker used a client's key; godwit work needs a key in allowed/workers"
+        case .unreadable(let peer, let text): "unreadable message from \(peer): \(text)"
         case .unreadAnswers: "dropped a request: its client does not read its answers"
         case .others: "refused connections with other keys or from other addresses"
         }
@@ -74,22 +74,22 @@ extension CoordinatorNote: CustomStringConvertible {
             times == 1 ? "\(refusal)" : "\(refusal) (\(times) times)"
         case .falseName(let worker, let claimed):
             "refused worker \(worker): it claims the name \(claimed)"
-        case .unsendable(let text): "a message could not be sent: \(text)"
+        case .unsendable(let text): "could not send a message: \(text)"
         case .taskFailed(let store, let code, let text):
             "\(store): a task failed (\(code)): \(text)"
         case .ledgerUnreadable(let text):
-            "the ledger could not be read, and is tried again: \(text)"
-        case .ledgerReadable: "the ledger can be read again"
+            "could not read the ledger; retrying: \(text)"
+        case .ledgerReadable: "the ledger is readable again"
         case .ledgerFull(let text): "the ledger's disk is full: \(text)"
         case .ledgerHasRoom: "the ledger's disk has space again"
-        case .runNotCleaned(let run, let text): "\(run): not everything was removed: \(text)"
+        case .runNotCleaned(let run, let text): "\(run): could not remove all its files: \(text)"
         case .storeNotCleaned(let path, let text):
-            "something of \(path) could not be removed: \(text)"
+            "could not remove all files of \(path): \(text)"
         case .searchFailed(let text): "cannot search for leftover files of runs: \(text)"
         case .rollbackUnfinished(let run, let text):
             "\(run): not resumed: its stopped rollback cannot be finished: \(text)"
         case .failuresUncounted(let run, let text):
-            "\(run): its failures could not be counted: \(text)"
+            "\(run): could not count its failures: \(text)"
         case .bug(let text): "a bug: \(text)"
         }
     }

@@ -87,7 +87,7 @@ struct RunWorks: Sendable {
     /// The outcome of a work for which no queue has place.
     static func refused(_ work: RunWork) -> Outcome {
         let failure = WorkFailure(
-            isTransient: true, text: "too much is requested at once; try again")
+            isTransient: true, text: "there are too many requests at once; try again")
         return Outcome(answer: .failed(work, failure))
     }
 

@@ -185,7 +185,7 @@ final class StoreTasks: TaskRunner {
                         answer(
                             TaskReport(
                                 task.id, task.store,
-                                .failed(.inputOutput, text: "no thread can be started")))
+                                .failed(.inputOutput, text: "cannot start a thread")))
                     }
                 }
             }

@@ -203,7 +203,7 @@ package final class StoreBuilder {
         }
         try connection.configure("PRAGMA journal_mode = WAL")
         guard try connection.pragma("journal_mode") == ["wal"] else {
-            throw .inputOutput(path: connection.path, reason: "it cannot become write-ahead logged")
+            throw .inputOutput(path: connection.path, reason: "it cannot be set to WAL mode")
         }
         // In exclusive locking mode no log is begun before a write, and there is none; the rollback
         // journal, which that mode keeps, goes when the journal mode changes.

@@ -12,7 +12,7 @@ package enum ImportTraces {
     /// The table names objects by numbers of entities, which a migration changes.
     package static func refusal(of store: SourceStore) -> String? {
         guard store.schema.hasTable(linkTable) else { return nil }
-        return "an import into it has not ended, and links wait for objects of later parts; run "
-            + "the import to its end first"
+        return "an import into it is unfinished, and links wait for objects of later parts; finish "
+            + "the import first"
     }
 }

@@ -53,7 +53,7 @@ struct LayoutCheck {
         }
         if let computed = declared.first(where: \.isGenerated) {
             throw .layoutDiffers(
-                path: path, reason: "column \(table).\(computed.name) is a generated one")
+                path: path, reason: "\(table).\(computed.name) is a generated column")
         }
         let found = declared.map(\.name)
         let wanted = Set(columns)

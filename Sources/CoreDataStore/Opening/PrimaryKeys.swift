@@ -63,7 +63,7 @@ package struct PrimaryKeys: Hashable, Sendable, Codable {
             }
             guard list.storageClass(0) == 1 else {
                 throw .notAStore(
-                    path: path, reason: "Z_PRIMARYKEY has an entity number that is no number")
+                    path: path, reason: "Z_PRIMARYKEY has an entity number that is not a number")
             }
             rows.append(
                 Row(

@@ -10,7 +10,7 @@ enum RollbackJournal {
     /// program wrote must never get there. Core Data makes no such transactions.
     static func refusal(end: [UInt8]) -> String? {
         end == magic
-            ? "its -journal file belongs to a transaction over several databases, which cannot be "
-                + "rolled back for one of them" : nil
+            ? "its -journal file belongs to a transaction over several databases, which Godwit "
+                + "cannot roll back in one of them" : nil
     }
 }

@@ -28,7 +28,7 @@ struct StoreContents {
             .verify(path: connection.path)
         oddities += stale
         oddities += primaryKeys.unexplained.map {
-            "row \($0.number) of Z_PRIMARYKEY is none of Core Data's: it is not carried over"
+            "row \($0.number) of Z_PRIMARYKEY is not Core Data's and is not carried over"
         }
         return StoreContents(
             schema: schema, primaryKeys: primaryKeys, metadata: metadata, model: model,
@@ -57,7 +57,7 @@ struct StoreContents {
             // The result would not have what stands there.
             if let surplus = found.first(where: { !columns.contains($0) }) {
                 throw .layoutDiffers(
-                    path: path, reason: "column \(table).\(surplus) is none of Core Data's")
+                    path: path, reason: "column \(table).\(surplus) is not Core Data's")
             }
         }
         if let mirrored = schema.objects.first(where: { $0.name.hasPrefix("ANSCK") }) {
@@ -76,7 +76,7 @@ struct StoreContents {
         guard try statement.step() else { return nil }
         let content = statement.blob(0)
         if try statement.step() {
-            oddities.append("Z_MODELCACHE has several rows: the first counts")
+            oddities.append("Z_MODELCACHE has several rows; Godwit uses the first")
         }
         return content
     }
@@ -111,7 +111,7 @@ struct StoreContents {
         let unsure = decoded.hashes.unconfirmed
         if !unsure.isEmpty {
             oddities.append(
-                "hashes of \(list(unsure.keys.sorted())) follow rules that no known store proves")
+                "hashes of \(list(unsure.keys.sorted())) follow rules that no known store confirms")
         }
         return decoded.model
     }

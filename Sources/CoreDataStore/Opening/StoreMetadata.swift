@@ -30,7 +30,7 @@ package struct StoreMetadata: Hashable, Sendable {
         do {
             let properties = try BinaryPropertyList.read(bytes)
             guard case .dictionary = properties else {
-                throw ModelError.malformed("the property list is no dictionary")
+                throw ModelError.malformed("the property list is not a dictionary")
             }
             return StoreMetadata(uuid: uuid, properties: properties)
         } catch {

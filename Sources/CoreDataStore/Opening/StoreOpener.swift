@@ -85,7 +85,7 @@ package struct StoreOpener: Sendable {
             if case .inUse(_, let users) = error {
                 throw .inUse(path: path.description, users: FileUser.words(users))
             }
-            throw .inUse(path: path.description, users: "another run of godwit")
+            throw .inUse(path: path.description, users: "another godwit process")
         } catch DurableFileError.changedMeanwhile {
             throw .written(path)
         } catch {

@@ -122,7 +122,7 @@ package struct TableProfileReader {
                 let children = try children(of: bytes, number: page, upper: nil)
                 guard let first = children.first else { throw damage("an interior page is empty") }
                 page = first.page
-            default: throw damage("a page of a table is no table page")
+            default: throw damage("a page of a table is not a table page")
             }
         }
         throw damage("a table is deeper than any database can be")
@@ -132,7 +132,7 @@ package struct TableProfileReader {
         of page: [UInt8], number: Int64, upper: Int64?
     ) throws(StoreError) -> [Leaf] {
         let start = header(of: number)
-        guard page[start] == 0x05 else { throw damage("a page of a table is no interior page") }
+        guard page[start] == 0x05 else { throw damage("a page of a table is not an interior page") }
         let cells = Int(page[start + 3]) << 8 | Int(page[start + 4])
         guard start + 12 + 2 * cells <= page.count else {
             throw damage("an interior page claims too many cells")
@@ -158,7 +158,7 @@ package struct TableProfileReader {
     ) throws -> (rows: Int64, bytes: Int64) {
         let page = try read(number, in: file)
         let start = header(of: number)
-        guard page[start] == 0x0D else { throw damage("a page of a table is no leaf") }
+        guard page[start] == 0x0D else { throw damage("a page of a table is not a leaf") }
         let cells = Int(page[start + 3]) << 8 | Int(page[start + 4])
         guard start + 8 + 2 * cells <= page.count else { throw damage("a leaf claims too much") }
         var overflow: Int64 = 0

@@ -25,8 +25,8 @@ struct CoordinateCommand: ParsableCommand {
         commandName: "coordinate",
         abstract: "Assigns jobs to workers until you stop it.",
         discussion: """
-            Workers connect with godwit work; godwit submit starts runs. You may kill it at any \
-            moment: the next start with the same --state resumes every unfinished run.
+            Workers connect with godwit work; godwit submit starts runs. You can kill coordinate \
+            at any moment. The next start with the same --state resumes every unfinished run.
             """)
 
     @Option(help: "Where to listen: tcp://HOST:PORT (0.0.0.0 for all addresses) or ipc:///PATH.")

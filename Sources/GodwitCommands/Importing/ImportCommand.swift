@@ -16,20 +16,20 @@ struct ImportCommand: ParsableCommand {
         discussion: """
             PARTS holds files such as 0001.jsonl with one JSON object in each line:
               {"entity": "Note", "attributes": {"id": 7}, "relationships": {"folder": "f1"}}
-            Relationships name objects by their keys, which any part may hold. The key of an \
-            entity is its uniqueness constraint of one attribute, or what --key says. An object \
-            whose key is in the store is updated; any other is inserted.
-            Each batch is one transaction, with a mark of how far the import has come. You \
-            can kill it at any moment; the same command continues after the last batch.
+            Relationships refer to objects of any part by their keys. The key of an entity is the \
+            attribute of its uniqueness constraint, or the one that --key names. Godwit updates an \
+            object whose key is in the store, and inserts any other.
+            Each batch is one transaction, which also records the progress. You can kill the \
+            import at any moment; the same command resumes it after the last batch.
             """)
 
-    @Argument(help: "The folder of part files (.jsonl), which are taken by their numbers.")
+    @Argument(help: "The folder of part files (.jsonl). Their numbers set the order.")
     var parts: String
 
-    @Option(help: "The store to fill. It is created if it does not exist.")
+    @Option(help: "The store to fill. Godwit creates it if needed.")
     var into: String
 
-    @Option(help: "The store's model. It may be left out for a store that exists.")
+    @Option(help: "The store's model. Optional if the store exists.")
     var model: ModelArgument?
 
     @Option(
@@ -39,7 +39,7 @@ struct ImportCommand: ParsableCommand {
             valueName: "entity.attribute"))
     var keys: [String] = []
 
-    @Option(help: "The most objects in one transaction.")
+    @Option(help: "Maximum number of objects in one transaction.")
     var batch = ImportOptions().batchObjects
 
     @Flag(help: "Remove each part as soon as all of it is in the store.")
@@ -149,11 +149,11 @@ extension ImportReport {
         ]
         if counts.droppedLinks > 0 {
             lines.append(
-                "dropped    \(counted(counts.droppedLinks, "link")) that waited and was replaced")
+                "dropped    \(counted(counts.droppedLinks, "link")), replaced while waiting")
         }
         if missingNumbers > 0 {
             lines.append(
-                "gaps       \(counted(missingNumbers, "number")) between those of the parts")
+                "gaps       \(counted(missingNumbers, "part number")) missing")
         }
         if !otherFiles.isEmpty {
             let shown = otherFiles.prefix(3).joined(separator: ", ")
@@ -187,7 +187,7 @@ extension CommandFailure {
             advice = options.isEmpty ? ": none" : ": " + options.joined(separator: " ")
         case .noModel:
             status = .usage
-            advice = ". Give its model with --model, and the import makes it"
+            advice = ". Give its model with --model, and the import creates it"
         case .otherVersion:
             status = .badData
             advice = " (--model)"

@@ -21,8 +21,8 @@ package struct NewKeysCommand: ParsableCommand {
             finds its own key there. Copy only the needed folder to each other machine, such as \
             DIR/workers/worker-1, and give that folder as --keys.
             In a folder with keys: adds keys for the given --worker and --client names. A \
-            running coordinator accepts them. It never overwrites a key. To revoke a key, remove \
-            its file from DIR/coordinator/allowed.
+            running coordinator accepts them. keys new never overwrites a key. To revoke a key, \
+            remove its file from DIR/coordinator/allowed.
             """)
 
     /// As many as a small cluster needs.

@@ -118,7 +118,7 @@ package struct DateFormat: Hashable, Sendable, Codable {
         var fields: Set<Field> = []
         for case .field(let field, let width) in parts {
             if field == .year, width == 2 {
-                return "two digits do not tell the century: write yyyy"
+                return "two digits do not determine the century: write yyyy"
             }
             guard fields.insert(field).inserted else {
                 return "\(field.rawValue) occurs twice"

@@ -31,7 +31,7 @@ package struct DocumentField: Hashable, Sendable, Codable {
         switch document {
         case .text(let text): bytes = Data(text.utf8)
         case .data(let data): bytes = Data(data)
-        default: throw ExpressionError(.evaluation, "\(document.kindName) is no document")
+        default: throw ExpressionError(.evaluation, "\(document.kindName) is not a document")
         }
         do {
             return switch form {
@@ -42,7 +42,7 @@ package struct DocumentField: Hashable, Sendable, Codable {
             throw error
         } catch {
             // The error's own words quote the document.
-            throw ExpressionError(.evaluation, "the value is no \(form.rawValue) document")
+            throw ExpressionError(.evaluation, "the value is not a \(form.rawValue) document")
         }
     }
 
@@ -78,7 +78,7 @@ private struct DecodedField: Decodable {
         let path = Self.pathKey.flatMap { decoder.userInfo[$0] as? [String] } ?? []
         // A single word is a property list of the old form, but no document.
         guard Self.isContainer(decoder) else {
-            throw ExpressionError(.evaluation, "the value is no document with fields")
+            throw ExpressionError(.evaluation, "the value is not a document with fields")
         }
         value = try Self.value(path[...], of: decoder)
     }
@@ -117,7 +117,7 @@ private struct DecodedField: Decodable {
             }
             if let data = found({ try single.decode(Data.self) }) { return .data([UInt8](data)) }
         }
-        throw ExpressionError(.evaluation, "the field is no single value")
+        throw ExpressionError(.evaluation, "the field is not a single value")
     }
 
     /// A number beyond integers; one with more digits than a real number has stays a decimal.

@@ -85,7 +85,7 @@ extension Inference {
     /// Why a later step cannot count what this one asks of the data; nil where it can.
     fileprivate var uncountable: String? {
         if mapping.entityMappings.contains(where: { $0.filter != nil }) {
-            return "filters objects, and asks something of the data"
+            return "filters objects, and has a rule for the data"
         }
         let constrained = requirements.flatMap { requirement -> [String] in
             if case .unique(_, let attributes) = requirement { attributes } else { [] }

@@ -29,7 +29,7 @@ package struct CopiedRows {
                     .notAStore(
                         path: store,
                         reason: "table \(feed.sourceTable) has \(counted - copied) rows of an "
-                            + "entity that its model does not have there"))
+                            + "entity that its model does not store there"))
             }
         }
     }

@@ -151,7 +151,7 @@ struct PolicyCopier {
         portion.state.turn(to: object, hook)
         guard let note else { return }
         let name = portion.context.pass.className
-        try note.write("migration policy \(name) had \(uri(of: object.source)) in hand")
+        try note.write("migration policy \(name) was processing \(uri(of: object.source))")
     }
 
     /// The next objects of a pass.

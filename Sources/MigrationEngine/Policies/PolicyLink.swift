@@ -98,7 +98,7 @@ struct PolicyLink {
     /// Adds a target to a to-many relationship, by the to-one inverse.
     private func add(_ target: MadeObject?) throws {
         guard let target else {
-            throw PolicyFailure("\(object.entity).\(name) is to-many: nothing takes its links away")
+            throw PolicyFailure("\(object.entity).\(name) is to-many: its links cannot be removed")
         }
         guard let inverse = place.inverse, !inverse.isToMany else {
             throw PolicyFailure(

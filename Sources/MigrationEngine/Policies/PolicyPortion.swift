@@ -202,8 +202,8 @@ extension PolicyPortion {
         let place = state.places[number, default: 0]
         guard place < block.most else {
             throw PolicyFailure(
-                "it asks for more than \(block.most) objects of \(block.objects.entity) for one "
-                    + "source object, which is the most that it declares")
+                "it makes more than \(block.most) objects of \(block.objects.entity) for one "
+                    + "source object, the maximum that it declares")
         }
         state.places[number] = place + 1
         return block.key(forSource: source.key, at: place)

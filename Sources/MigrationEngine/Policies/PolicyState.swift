@@ -81,8 +81,8 @@ final class PolicyState {
         case .found:
             guard configured.contains(object) else {
                 throw PolicyFailure(
-                    "it changes an object of \(object.entity) that is found: only the closure of "
-                        + "findOrInsert can set a new one")
+                    "it changes an object of \(object.entity) that it found: it can change "
+                        + "only a new one, in the closure of findOrInsert")
             }
         case .mapped, .inserted:
             guard object.source == current?.source.key else {

@@ -66,7 +66,7 @@ final class SourceReader {
     ) throws -> [UInt8]? {
         let (column, type) = try attribute(name, object)
         guard [.binary, .transformable, .string].contains(type) else {
-            throw PolicyFailure("\(object.entity).\(name) is no binary or text attribute")
+            throw PolicyFailure("\(object.entity).\(name) is not a binary or text attribute")
         }
         let query = try statement(
             "SELECT substr(CAST(\(column) AS BLOB), ?2, ?3) FROM src.\(try table(of: object)) s "

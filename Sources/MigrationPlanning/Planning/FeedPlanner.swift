@@ -130,7 +130,7 @@ struct FeedPlanner {
             guard from.isExternal == column.isExternal else {
                 throw .unsupported(
                     "attribute \(key) becomes required with a default and changes external "
-                        + "storage at once: do it in two versions")
+                        + "storage in one version. Make these changes in two versions")
             }
             return .columnOrDefault(from.name, stored(value, in: column))
         }
@@ -150,7 +150,7 @@ struct FeedPlanner {
                 "\(key): \(expression.text) needs objects, which is not supported yet")
         }
         guard !column.isExternal else {
-            throw .unsupported("\(key) may lie in a file of its own: its value can only be copied")
+            throw .unsupported("\(key) can use external storage: its value can only be copied")
         }
         var inputs: [SourcePath] = []
         for keys in value.inputs {

@@ -110,8 +110,8 @@ package struct MappedWay: Sendable {
             }
             guard titles.count > 1 else { continue }
             throw .noMapping(
-                "\(choice.name) fits the steps \(titles.joined(separator: " and ")), and would be "
-                    + "applied in each of them. State in it the hashes of entities that differ "
+                "\(choice.name) fits the steps \(titles.joined(separator: " and ")), so Godwit "
+                    + "would apply it in each of them. Add the hashes of entities that differ "
                     + "between these versions (sourceHash, destinationHash)")
         }
     }

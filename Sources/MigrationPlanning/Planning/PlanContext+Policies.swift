@@ -66,8 +66,8 @@ extension PlanContext {
             let key = Set(block.key.map(\.attribute))
             guard keys[block.objects.entity, default: key] == key else {
                 throw .unsupported(
-                    "policies find objects of \(block.objects.entity) by different attributes: "
-                        + "find them by the same ones")
+                    "policies find objects of \(block.objects.entity) by different attributes. "
+                        + "Use the same attributes in all of them")
             }
             keys[block.objects.entity] = key
         }

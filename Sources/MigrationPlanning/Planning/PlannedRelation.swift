@@ -58,9 +58,9 @@ struct PlannedRelation {
         let own = kept[0].intersection(kept[1])
         guard linked.isDisjoint(with: own) else {
             throw .unsupported(
-                "\(destination) or its inverse is to-one, and several entity mappings link by it "
-                    + "what they make of one object: give them filters that exclude each other, or "
-                    + "make the relationship to-many")
+                "\(destination) or its inverse is to-one, but several entity mappings link the "
+                    + "objects that they make from one source object. Give these mappings filters "
+                    + "that exclude each other, or make the relationship to-many")
         }
         linked.formUnion(own)
     }
@@ -71,8 +71,8 @@ struct PlannedRelation {
     func refuseNewPlaces() throws(PlanError) {
         guard isRest else { return }
         throw .unsupported(
-            "the places of the objects in \(destination) are made up, and only some of the entity "
-                + "mappings state the links of \(name): state them in all of these, or in none")
+            "Godwit must choose the order of the objects in \(destination), but only some entity "
+                + "mappings specify the links of \(name). Specify them in all of these, or in none")
     }
 
     /// Refuses links to objects of which there are two.
@@ -81,8 +81,8 @@ struct PlannedRelation {
     func refuseDoubledTargets() throws(PlanError) {
         guard let names = target.doubled else { return }
         throw .unsupported(
-            "objects that the links of \(name) lead to are made twice, by entity mappings "
-                + "\(names[0]) and \(names[1]): in \(destination), name one of them, as in "
+            "entity mappings \(names[0]) and \(names[1]) both make the objects that the links "
+                + "of \(name) lead to. In \(destination), name one of them, as in "
                 + "{source: $source.\(name.split(separator: ".").last ?? ""), mapping: "
                 + "\(names[0])}")
     }
@@ -94,7 +94,7 @@ struct PlannedRelation {
         guard let names = owner.doubled else { return }
         throw .unsupported(
             "entity mappings \(names[0]) and \(names[1]) both make objects that have the links of "
-                + "\(name), which one object alone can have: leave \(destination) unset in one of "
-                + "them")
+                + "\(name), but only one object can have them. Leave \(destination) unset in "
+                + "one of them")
     }
 }

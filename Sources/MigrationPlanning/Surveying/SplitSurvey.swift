@@ -92,7 +92,7 @@ struct SplitSurvey {
             }
             guard next < PrimaryKeys.firstReserved else {
                 throw PlanError.unsupported(
-                    "the filters of \(found.split.entity) tell too many kinds of objects apart")
+                    "the filters of \(found.split.entity) distinguish too many kinds of objects")
             }
             found.split.variants.append(EntitySplit.Variant(mask: mask, number: next))
             found.rows[next] = rows

@@ -174,7 +174,7 @@ package struct StoreSurvey {
                 throw StoreError.notAStore(
                     path: store.path.description,
                     reason: "table \(table.name) has \(groups.integer(1)) rows of an entity "
-                        + "that its model does not have there")
+                        + "that its model does not store there")
             }
             rows[groups.integer(0)] = groups.integer(1)
         }
@@ -214,7 +214,7 @@ package struct StoreSurvey {
             let key = PropertyKey(owner?.name ?? attribute.entity, attribute.property)
             guard let (table, column) = store.layout.column(.attribute(key)) else {
                 throw EngineError.dataRefused(
-                    "\(store.path) has no attribute \(attribute) to be partitioned by; nothing was "
+                    "\(store.path) has no attribute \(attribute) to partition by. Nothing was "
                         + "written")
             }
             let types: [AttributeType] = [.uuid, .string, .uri, .binary, .transformable]
@@ -222,13 +222,13 @@ package struct StoreSurvey {
                 .type
             guard let type, types.contains(type) else {
                 throw EngineError.dataRefused(
-                    "\(store.path) cannot be partitioned by \(attribute): the attribute can hold "
-                        + "no UUID; nothing was written")
+                    "\(store.path) cannot be partitioned by \(attribute): the attribute cannot "
+                        + "hold a UUID. Nothing was written")
             }
             guard !facts.routes.contains(where: { $0.plan.sourceTable == table.name }) else {
                 throw EngineError.dataRefused(
                     "\(store.path) cannot be partitioned by \(attribute): table \(table.name) is "
-                        + "cut by another attribute already; nothing was written")
+                        + "already partitioned by another attribute. Nothing was written")
             }
             let plan = RoutePlan(attribute: key, sourceTable: table.name, column: column.name)
             facts.routes.append(

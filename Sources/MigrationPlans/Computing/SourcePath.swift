@@ -95,7 +95,7 @@ extension SourcePath {
                     + "value of them; a collection itself is not supported yet")
         }
         guard leaf != nil || reduction == nil || reduction == .count else {
-            throw .unsupported("\(text) names no attribute behind \(reduction?.rawValue ?? "")")
+            throw .unsupported("\(text) names no attribute after \(reduction?.rawValue ?? "")")
         }
         self.init(
             steps: steps, column: leaf?.column ?? "Z_PK", type: leaf?.type ?? .objectID,
@@ -128,7 +128,7 @@ extension SourcePath {
                 let type = layout.model.element(name, of: entity)?.type
             else { continue }
             guard !found.column.isExternal else {
-                throw .unsupported("\(text) may lie in a file of its own: it can only be copied")
+                throw .unsupported("\(text) can use external storage: it can only be copied")
             }
             return (found.column.name, type)
         }

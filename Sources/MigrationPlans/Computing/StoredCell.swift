@@ -28,7 +28,7 @@ package enum StoredCell: Hashable, Sendable {
         case (.real(let number), .integer16), (.real(let number), .integer32),
             (.real(let number), .integer64):
             guard let whole = Int64(exactly: number.rounded(.towardZero)) else {
-                throw ExpressionError(.evaluation, "the number is no 64-bit integer")
+                throw ExpressionError(.evaluation, "the number is not a 64-bit integer")
             }
             self = .integer(try Self.fitting(whole, type))
         case (.integer(let number), .integer16), (.integer(let number), .integer32),
@@ -36,7 +36,7 @@ package enum StoredCell: Hashable, Sendable {
             self = .integer(try Self.fitting(number, type))
         case (.real(let number), .double), (.real(let number), .float),
             (.real(let number), .decimal):
-            guard number.isFinite else { throw ExpressionError(.evaluation, "no finite number") }
+            guard number.isFinite else { throw ExpressionError(.evaluation, "not a finite number") }
             self = .real(number)
         case (.decimal(let text), .decimal), (.decimal(let text), .double),
             (.decimal(let text), .float):

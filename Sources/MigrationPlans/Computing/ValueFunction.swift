@@ -56,7 +56,7 @@ package enum ValueFunction {
                 switch value.storage {
                 case .null where cell.isRequired: throw missing
                 case .double where Bool.fromDatabaseValue(arguments[2]) == true:
-                    throw ExpressionError(.evaluation, "the number is no 64-bit integer")
+                    throw ExpressionError(.evaluation, "the number is not a 64-bit integer")
                 case .double(let number) where !number.isFinite:
                     throw ExpressionError(.evaluation, "the number is not finite")
                 case .int64(let number):
@@ -152,7 +152,7 @@ package enum ValueFunction {
             guard let policy else { return plain }
             if let known = byPolicy.withLock({ $0[policy] }) { return known }
             guard let call = methods?(policy) else {
-                throw ExpressionError(.evaluation, "no policy \(policy) is at hand")
+                throw ExpressionError(.evaluation, "policy \(policy) is not available")
             }
             let made = ExpressionEvaluator(NoObjects(), now: now, methodCall: call)
             byPolicy.withLock { $0[policy] = made }

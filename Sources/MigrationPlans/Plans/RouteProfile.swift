@@ -15,7 +15,7 @@ package struct RouteProfile: Hashable, Sendable, Codable {
     /// What people should know of an attribute that hardly routes anything.
     package var remainderNote: String? {
         guard remainder > 0, remainder > rows / 9 else { return nil }
-        return "\(plan.attribute): \(remainder) of \(rows + remainder) values are no UUIDs. Their "
-            + "rows are cut by key"
+        return "\(plan.attribute): \(remainder) of \(rows + remainder) values are not UUIDs. "
+            + "Godwit partitions their rows by key"
     }
 }

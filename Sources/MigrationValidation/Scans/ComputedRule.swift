@@ -97,20 +97,20 @@ struct ComputedRule: Sendable {
             case .integer(let number): return .boolean(number != 0)
             case .real(let number): return .boolean(number != 0)
             case .boolean: return value
-            default: throw ExpressionError(.evaluation, "the value is no number")
+            default: throw ExpressionError(.evaluation, "the value is not a number")
             }
         case .double, .float:
             if case .integer(let number) = value { return .real(Double(number)) }
             if case .boolean(let flag) = value { return .real(flag ? 1 : 0) }
             guard case .real(let number) = value, number.isFinite else {
-                throw ExpressionError(.evaluation, "the value is no finite number")
+                throw ExpressionError(.evaluation, "the value is not a finite number")
             }
             return value
         case .decimal:
             switch value {
             case .real(let number) where number.isFinite: return value
             case .integer, .decimal: return value
-            default: throw ExpressionError(.evaluation, "the value is no finite number")
+            default: throw ExpressionError(.evaluation, "the value is not a finite number")
             }
         default: return value
         }

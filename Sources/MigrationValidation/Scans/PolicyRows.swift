@@ -90,15 +90,15 @@ struct PolicyRowsCheck {
             let known = scope.recordedSums[column.label] ?? ContentSum()
             if sums[column.label] ?? ContentSum() != known {
                 findings.append(
-                    "\(column.label): the result differs from what the policy gave")
+                    "\(column.label): the result differs from the policy's value")
             }
         }
         if try !areDistinct() {
-            findings.append("several objects of \(rows.entity) have one key of a policy")
+            findings.append("several objects of \(rows.entity) have the same policy key")
         }
         result.findings["policies"] = findings
         result.notes = [
-            "what migration policies gave was compared with what they gave when they ran"
+            "values of migration policies were compared with those recorded when they ran"
         ]
         return result
     }

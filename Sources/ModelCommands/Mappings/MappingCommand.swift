@@ -20,7 +20,7 @@ package struct MappingCommand: ParsableCommand {
     package init() {}
 
     static let mappingHelp = """
-        A MAPPING is an .xcmappingmodel, a .cdm, or a .yaml of Godwit's own form. \
+        A MAPPING is an .xcmappingmodel, a .cdm, or a .yaml in Godwit's own format. \
         \(ModelCommand.modelHelp)
         """
 }
@@ -80,7 +80,7 @@ struct MappingModels: ParsableArguments {
 struct MappingShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Prints a mapping with all that follows from the two models.",
+        abstract: "Prints a mapping, completed from the two models if you give them.",
         discussion: MappingCommand.mappingHelp)
 
     @OptionGroup
@@ -110,10 +110,10 @@ struct MappingShowCommand: ParsableCommand {
 struct MappingCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Checks whether a mapping fits two models and can be run.",
+        abstract: "Checks whether a mapping fits two models and Godwit can run it.",
         discussion: """
             \(MappingCommand.mappingHelp)
-            Exits with 65 if the mapping has mistakes or needs what Godwit does not have.
+            Exits with 65 if the mapping has errors or needs an unavailable feature or policy.
             """)
 
     @OptionGroup
@@ -157,10 +157,10 @@ struct MappingCheckCommand: ParsableCommand {
 struct MappingScaffoldCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scaffold",
-        abstract: "Writes a mapping to start from, of what can be inferred.",
+        abstract: "Writes a mapping to start from, with all that Godwit can infer.",
         discussion: """
             \(ModelCommand.modelHelp)
-            What cannot be inferred becomes a comment with its reason.
+            Writes a comment with the reason for each part that it cannot infer.
             Example: godwit mapping scaffold App.xcdatamodeld:1 App.xcdatamodeld:2 > 1to2.yaml
             """)
 
@@ -178,8 +178,8 @@ struct MappingScaffoldCommand: ParsableCommand {
             from: try ModelCommand.load(source).model,
             to: try ModelCommand.load(destination).model,
             comments: [
-                "A mapping for godwit migrate --mapping: edit what should be different.",
-                "Entities and properties that are not mentioned are inferred.",
+                "A mapping for godwit migrate --mapping. Edit it as needed.",
+                "Godwit infers entities and properties that this file does not mention.",
             ])
         try output.write(text)
     }
@@ -189,7 +189,7 @@ struct MappingScaffoldCommand: ParsableCommand {
 struct MappingConvertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Writes a mapping of any form as YAML.",
+        abstract: "Converts a mapping of any form to YAML.",
         discussion: MappingCommand.mappingHelp)
 
     @OptionGroup

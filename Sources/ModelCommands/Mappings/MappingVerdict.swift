@@ -72,7 +72,7 @@ struct MappingVerdict: Encodable {
 extension MappingDefinition {
     /// The mapping in lines of text for a person.
     var lines: [String] {
-        let rest = infersRest ? ["what is not mentioned is inferred"] : []
+        let rest = infersRest ? ["everything else is inferred"] : []
         return rest + entityMappings.flatMap(\.lines)
     }
 }

@@ -28,8 +28,8 @@ package enum WorkerPolicies {
             return try JSONDecoder().decode([PolicyDeclaration].self, from: text)
         } catch {
             throw .usage(
-                "--worker-command: \(command) policies --json did not say what it carries. Give "
-                    + "godwit or an executable with its commands")
+                "--worker-command: \(command) policies --json did not list its policies. Give "
+                    + "godwit or an executable with the same commands")
         }
     }
 }

@@ -63,7 +63,7 @@ extension ModelArgument {
                 versions: BundleVersions(compiled: bundle, version: version))
         case .store(let path):
             guard try checkedStatus(FilePath(path), label).isRegularFile else {
-                throw CommandFailure.usage("\(label) is no model. \(Self.acceptedForms)")
+                throw CommandFailure.usage("\(label) is not a model. \(Self.acceptedForms)")
             }
             return try stored(FilePath(path), scratch: scratch, checksPages: checksPages)
         }

@@ -13,12 +13,12 @@ package struct ModelCheckCommand: ParsableCommand {
             against its current one (BUNDLE:VERSION: against that one), or a source and a \
             destination model. Verdicts: same, inferred, data (depends on what a store holds), \
             mapping (needs a mapping model), refused. Exits with 65 for mapping and refused, and \
-            for what --losses refuse and --data refuse find.
+            for versions that --losses refuse or --data refuse rejects.
             Example: godwit model check App.xcdatamodeld --losses refuse --format github
             """)
 
     @Argument(
-        help: "The bundle; or the source model, of a bundle without :VERSION all versions.")
+        help: "The bundle, or the source model. For a bundle without :VERSION, all its versions.")
     var source: ModelArgument
 
     @Argument(help: "The destination model.")
@@ -43,7 +43,7 @@ package struct ModelCheckCommand: ParsableCommand {
             """)
     var data = RefusalArgument.report
 
-    @Flag(help: "Allow versions that are newer than the destination, too.")
+    @Flag(help: "Also allow versions that are newer than the destination.")
     var allowOlder = false
 
     package init() {}

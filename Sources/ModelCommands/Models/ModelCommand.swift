@@ -18,7 +18,7 @@ package struct ModelCommand: ParsableCommand {
 
     static let modelHelp = """
         A MODEL is an .xcdatamodel, an .xcdatamodeld[:VERSION], a .mom, a .momd[:VERSION], or a \
-        store, whose cached copy is read.
+        store, whose cached model Godwit reads.
         """
 
     /// Reads a model and says on standard error what is unusual.
@@ -34,7 +34,7 @@ package struct ModelCommand: ParsableCommand {
 /// `godwit model show`.
 struct ModelShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Prints a model's entities with all that they declare.",
+        commandName: "show", abstract: "Prints a model's entities and all their declarations.",
         discussion: ModelCommand.modelHelp)
 
     @Argument(help: "The model.")

@@ -6,8 +6,8 @@ package import MigrationPlans
 package struct LossOptions: ParsableArguments {
     @Option(
         help: """
-            Report losses of values, links or objects, or refuse them: a store fails before \
-            anything is written, a version fails its check.
+            Report losses of values, links or objects, or refuse them. If refused, a store fails \
+            before Godwit writes anything, and a version fails its check.
             """)
     var losses = RefusalArgument.report
 
@@ -29,7 +29,7 @@ package struct LossOptions: ParsableArguments {
     package static func unused(_ pattern: String, among names: some Sequence<String>) -> String {
         let nearest = NameSuggestion.nearest(to: pattern, among: names)
         let hint = nearest.isEmpty ? "" : ". Did you mean \(nearest.joined(separator: " or "))?"
-        return "--accept-loss \(pattern) fits no loss\(hint)"
+        return "--accept-loss \(pattern) matches no loss\(hint)"
     }
 
     /// What is done about losses.

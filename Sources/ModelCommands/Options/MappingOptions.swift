@@ -10,8 +10,8 @@ package struct MappingOptions: ParsableArguments {
         name: .customLong("mapping"),
         help: ArgumentHelp(
             """
-            A mapping model: .xcmappingmodel, .cdm or .yaml; may be repeated. Each store takes \
-            the one for its version; without one, the mapping is inferred.
+            A mapping model: .xcmappingmodel, .cdm or .yaml. Repeatable. Each store uses the one \
+            for its version; if there is none, Godwit infers the mapping.
             """, valueName: "file"))
     package var files: [String] = []
 

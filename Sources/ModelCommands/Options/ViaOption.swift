@@ -11,8 +11,8 @@ package struct ViaOption: ParsableArguments {
         name: .customLong("via"),
         help: ArgumentHelp(
             """
-            Versions of the destination's bundle that stores go through, in order; or auto: those \
-            that lose least. Default: straight, or from mapping file to mapping file.
+            Versions of the destination's bundle that stores go through, in order; or auto for \
+            those that lose least. Default: none, or the versions that mapping files connect.
             """, valueName: "V1,V2|auto"))
     var texts: [String] = []
 
@@ -69,7 +69,7 @@ package struct ViaOption: ParsableArguments {
             throw .usage(
                 "--via: a step would lead to an older version. The bundle's order is "
                     + inOrder.joined(separator: ", ")
-                    + ". Keep to it, or give --allow-older")
+                    + ". Keep this order, or use --allow-older")
         }
         return try CommandFailure.translating { try bundle.directed(names) }
     }

@@ -31,7 +31,7 @@ package struct KeyedArchive {
             let objects = list["$objects"]?.elements, let top = list["$top"]?.entries,
             let root = top.first(where: { $0.key == "root" }) ?? top.first
         else {
-            throw .malformed("the property list is no keyed archive")
+            throw .malformed("the property list is not a keyed archive")
         }
         self.objects = objects
         self.top = root.value

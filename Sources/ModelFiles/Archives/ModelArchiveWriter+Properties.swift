@@ -224,7 +224,7 @@ extension ModelArchiveWriter {
                 ])
         case .decimal(let text)?:
             guard let number = DecimalNumber(text) else {
-                throw .unsupported("the default value of \(name) is no decimal number")
+                throw .unsupported("the default value of \(name) is not a decimal number")
             }
             return decimal(number)
         }

@@ -121,7 +121,7 @@ struct BinaryPropertyListReader {
         var seen: Set<String> = []
         for place in 0..<count {
             guard case .string(let key) = values[place] else {
-                throw .malformed("dictionary \(index) of the property list has a key of no text")
+                throw .malformed("dictionary \(index) of the property list has a non-text key")
             }
             let isNew =
                 count <= 16
@@ -245,7 +245,7 @@ struct BinaryPropertyListReader {
         guard start + 1 < tableStart else { throw outside(start) }
         let marker = bytes[start + 1]
         guard marker >> 4 == BinaryPropertyListMarker.integer, marker & 0x0F <= 3 else {
-            throw .malformed("the property list has a length of no number at byte \(start)")
+            throw .malformed("the property list has a length that is not a number at byte \(start)")
         }
         let size = 1 << Int(marker & 0x0F)
         let raw = try number(at: start + 2, size: size)

@@ -61,7 +61,7 @@ extension XMLModelBuilder {
         case .date:
             if let interval = element.text("defaultDateTimeInterval") {
                 guard let seconds = Double(interval), seconds.isFinite else {
-                    throw .malformed("the default of attribute \(path) is no number of seconds")
+                    throw .malformed("the default of attribute \(path) is not a number of seconds")
                 }
                 return .date(seconds)
             }

@@ -53,7 +53,7 @@ package enum XMLModelReader {
                 "\(folder.path) is in the binary format of old Xcode editors (elements, layout); "
                     + "save it with Xcode 4.3 or later, or give the compiled .mom")
         }
-        throw .unreadable("\(folder.path) has no file named contents: it is no model folder")
+        throw .unreadable("\(folder.path) has no file named contents: it is not a model folder")
     }
 }
 

@@ -18,8 +18,8 @@ package struct ClientRoots: Sendable {
     package init(_ options: [String]) throws(CommandFailure) {
         guard !options.isEmpty else {
             throw .usage(
-                "give the coordinator's folders by --root NAME=FOLDER, with the "
-                    + "names of its own --root options")
+                "give each shared folder with --root NAME=FOLDER. Use the names of "
+                    + "the coordinator's --root options")
         }
         var folders: [String: FilePath] = [:]
         for option in options {

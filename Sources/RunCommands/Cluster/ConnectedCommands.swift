@@ -12,7 +12,7 @@ extension StatusCommand {
         let report = try ConnectedCoordinator(connection).status(of: run)
         if json { return try Console.printJSON(ClusterEntry(report)) }
         let runs = report.runs.sorted { RunNumber($1.run) < RunNumber($0.run) }
-        if runs.isEmpty { Console.print("no run yet; godwit submit begins one") }
+        if runs.isEmpty { Console.print("no runs yet; start one with godwit submit") }
         for run in runs {
             for line in ClusterPicture.block(of: run, width: 80) { Console.print(line) }
         }
@@ -62,7 +62,7 @@ extension SwapCommand {
         let coordinator = try ConnectedCoordinator(connection)
         let run = try coordinator.run(target)
         let accepted = try coordinator.begin(.swap(run: run, store: choice.store), of: run)
-        Console.print("run \(accepted) swaps in the results that waited")
+        Console.print("run \(accepted) is swapping in its waiting results")
         Console.print("follow it with: godwit watch \(accepted) \(connection.options)")
     }
 }

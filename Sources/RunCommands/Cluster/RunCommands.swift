@@ -101,7 +101,7 @@ package struct WorkersCommand: ParsableCommand {
         if json { return try Console.printJSON(workers.map(ClusterEntry.Worker.init)) }
         guard !workers.isEmpty else {
             Console.print(
-                "no worker is connected; one joins with: godwit work --root NAME=FOLDER "
+                "no worker is connected; start one with: godwit work --root NAME=FOLDER "
                     + coordinator.connection.workerOptions)
             return
         }
@@ -115,7 +115,7 @@ package struct ThrottleCommand: ParsableCommand {
         commandName: "throttle",
         abstract: "Limits the speed of a run of a coordinator, or of all runs together.",
         discussion:
-            "Applies from the next job until you change it. It removes a limit that you omit.")
+            "The limits apply from the next job. If you omit a limit, throttle removes it.")
 
     @Argument(help: "A run, such as r3. Default: all runs together.")
     var target: String?
@@ -123,10 +123,10 @@ package struct ThrottleCommand: ParsableCommand {
     @OptionGroup
     var connection: ConnectArguments
 
-    @Option(help: "The most jobs at a time.")
+    @Option(help: "Maximum number of jobs at a time.")
     var jobs: Int?
 
-    @Option(help: "The most bytes of sources a second, such as 20MiB.")
+    @Option(help: "Maximum bytes of stores per second, such as 20MiB.")
     var bytesPerSecond: ByteSize?
 
     @Flag(help: "Remove the limits.")

@@ -96,11 +96,11 @@ package struct SubmitCommand: ParsableCommand {
         }
         if place.workers != nil {
             throw ValidationError(
-                "--workers is not for submit: workers join by godwit work; --limit-jobs bounds a "
-                    + "run")
+                "submit does not take --workers: workers join with godwit work. To limit a run, "
+                    + "use --limit-jobs")
         }
         if place.state != nil {
-            throw ValidationError("--state is the coordinator's: leave it out")
+            throw ValidationError("submit does not take --state: the coordinator has its own")
         }
     }
 
@@ -114,7 +114,7 @@ package struct SubmitCommand: ParsableCommand {
             .submit(request),
             patience: CoordinatorClient.Patience(
                 answer: .seconds(3600),
-                whenSlow: { Console.log("the coordinator looks for the stores") }))
+                whenSlow: { Console.log("the coordinator is searching for stores") }))
         guard case .accepted(let run) = reply else {
             throw ClientError(.unexpectedAnswer, connection)
         }
@@ -180,8 +180,8 @@ enum SubmittedPaths {
             references.append(reference)
             guard references.count <= MessageLimits.paths else {
                 throw .usage(
-                    "a run is submitted with \(grouped(MessageLimits.paths)) paths at most: name "
-                        + "folders or patterns, or submit the lists one after the other")
+                    "a run can have at most \(grouped(MessageLimits.paths)) paths. Give "
+                        + "folders or patterns, or submit the lists one at a time")
             }
         }
         for text in arguments.stores { try take(FilePath(text), mustExist: true) }

@@ -9,7 +9,7 @@ import RunReports
 
 /// The options that say how a store is migrated.
 struct EngineOptions: ParsableArguments {
-    @Option(help: "How a store is migrated. auto: by its size.")
+    @Option(help: "How to migrate a store. auto chooses by its size.")
     var strategy = StrategyArgument.auto
 
     @Option(
@@ -35,7 +35,7 @@ struct EngineOptions: ParsableArguments {
     @OptionGroup
     var losses: LossOptions
 
-    @Flag(help: "Migrate stores whose version is newer than the destination, too.")
+    @Flag(help: "Also migrate stores whose version is newer than the destination.")
     var allowOlder = false
 
     @Flag(help: "Migrate stores with missing external data files and keep the references.")

@@ -41,7 +41,7 @@ package struct FleetArguments {
         skipped = found.skipped
         warnings = found.warnings
         for file in found.skipped where FleetArguments.isTold(file) {
-            Console.log("warning: \(file.path) is left out: \(file.reason)")
+            Console.log("warning: skipped \(file.path): \(file.reason)")
         }
         for warning in found.warnings { Console.log("warning: \(warning)") }
         inputs = try CommandFailure.translating {

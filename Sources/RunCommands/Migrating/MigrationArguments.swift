@@ -65,8 +65,8 @@ struct ModelOptions: ParsableArguments {
 package struct OutputOption: ParsableArguments {
     @Option(
         help: """
-            The folder of the results; Godwit creates it if needed. Default: stores are swapped in \
-            place.
+            The folder of the results; Godwit creates it if needed. Default: Godwit swaps stores \
+            in place.
             """)
     var output: String?
 }

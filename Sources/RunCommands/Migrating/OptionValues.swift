@@ -71,7 +71,7 @@ enum PartitionArgument: Hashable, Sendable {
         if keys.isEmpty, others.count <= 1 { return others.first ?? .auto }
         // `auto` beside `uuid:` says what holds anyway.
         if !keys.isEmpty, others.allSatisfy({ $0 == .auto }) { return .uuid(keys) }
-        throw .usage("--partition may be given once, but for uuid: for several entities")
+        throw .usage("give --partition once, or several times with uuid: of different entities")
     }
 }
 

@@ -14,10 +14,10 @@ package struct PlanCommand: ParsableCommand {
         commandName: "plan",
         abstract: "Shows what a migration would do, and writes nothing.",
         discussion: """
-            plan reads stores as migrate does, and exits as migrate --output would. It notes what \
-            stands in the way of a swap in place. It needs temporary space in --state or TMPDIR \
-            for a store with an active -wal or journal, for --partition uuid, and where a chain \
-            writes stores on the way. It frees that space at the end.
+            plan reads stores as migrate does, and exits as migrate --output would. It reports \
+            obstacles to a swap in place. It needs temporary space in --state or TMPDIR for a \
+            store with an active -wal or journal, for --partition uuid, and for a chain that \
+            writes intermediate stores. It frees that space at the end.
             """)
 
     @OptionGroup

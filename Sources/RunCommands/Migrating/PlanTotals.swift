@@ -114,8 +114,8 @@ struct PlanTotals: Hashable, Sendable {
         lines.append("URIs       \(changed)")
         if unknownVersions > 0 {
             lines.append(
-                "versions   \(counted(unknownVersions, "store is", plural: "stores are")) of a "
-                    + "version that the bundle does not have")
+                "versions   \(counted(unknownVersions, "store has", plural: "stores have")) a "
+                    + "version that the bundle does not contain")
         }
         if open > 0 {
             lines.append("in use     programs have \(counted(open, "store")) open")

@@ -49,13 +49,13 @@ struct RequestBuilder {
             "--from", arguments.from, scratch: scratch)?.model
         if case .itself = arguments.to.form {
             guard arguments.models.via.text == nil else {
-                throw .usage("--via leads to another version, and --to self to none")
+                throw .usage("--via cannot be used with --to self, which keeps the version")
             }
             destination = .itself
         } else {
             guard let loaded = try RequestBuilder.load("--to", arguments.to, scratch: scratch)
             else {
-                throw CommandFailure(.bug, "a bug of godwit: the destination was not read")
+                throw CommandFailure(.bug, "a bug in Godwit: the destination was not read")
             }
             destination = .model(try CommandFailure.translating { try loaded.destination() })
             if !arguments.engine.allowOlder { options.newerVersions = loaded.newerVersions() }

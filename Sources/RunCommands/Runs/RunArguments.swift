@@ -85,13 +85,12 @@ package struct RunArguments: ParsableArguments {
         }
         if let target, isMissing, !isThere {
             throw .usage(
-                "\(target) does not exist, and there is no folder of runs at \(folder). Give an "
-                    + "existing store, or name with --state the folder of runs that migrate used")
+                "\(target) does not exist, and there is no state folder at \(folder). Give an "
+                    + "existing store, or give the --state that migrate used")
         }
         guard isThere else {
             throw .usage(
-                "there is no folder of runs at \(folder): name the one that migrate used with "
-                    + "--state")
+                "there is no state folder at \(folder): give the --state that migrate used")
         }
         return RunSelection(
             state: try Self.resolved(folder), run: store == nil ? target : nil, store: store)

@@ -124,7 +124,7 @@ struct RecordedStatus: Hashable, Sendable, Codable {
         var lines = table.lines
         for run in runs {
             guard let pause = run.pause else { continue }
-            let way = pause.isForSpace ? "it resumes by itself" : "resume it with godwit resume"
+            let way = pause.isForSpace ? "it resumes automatically" : "resume it with godwit resume"
             lines += WrappedText.lines(
                 "\(run.run) is \(pause.words)" + (holder == nil ? "" : "; \(way)"))
         }

@@ -127,9 +127,9 @@ package struct CancelCommand: ParsableCommand {
         commandName: "cancel",
         abstract: "Cancels a stopped run and removes its unfinished results.",
         discussion: """
-            Stores that the run has swapped stay swapped and can be rolled back. A result in \
-            --output that has its name stays, and its store is done. With a store, cancels only \
-            that store, also a failed one; replay then skips it.
+            Stores that the run has swapped stay swapped and can be rolled back. A finished \
+            result in --output also stays, and its store is done. If TARGET is a store, Godwit \
+            cancels only that store, even after a failure; replay then skips it.
             """)
 
     @OptionGroup

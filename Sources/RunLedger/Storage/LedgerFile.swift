@@ -93,7 +93,7 @@ struct LedgerFile: Sendable {
     private func configure(_ database: Database, isNew: Bool) throws {
         let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
-            throw fault(.inputOutput(reason: "its file system allows no write-ahead log"))
+            throw fault(.inputOutput(reason: "its file system does not support a write-ahead log"))
         }
         try database.execute(
             sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0")
@@ -216,7 +216,7 @@ struct LedgerFile: Sendable {
         }
         // For good: a process has one ledger.
         guard godwit_sqlite_announce(path.bytes, path.bytes.count) == SQLITE_OK else {
-            throw fault(.inputOutput(reason: "there is no memory for it"))
+            throw fault(.inputOutput(reason: "there is not enough memory for it"))
         }
         return try translating("open") {
             do {
@@ -250,7 +250,7 @@ struct LedgerFile: Sendable {
         let objects = try Int64.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
         if identifier == 0, objects == 0 { return true }
         guard identifier == LedgerSchema.applicationIdentifier else {
-            throw fault(.damaged(reason: "the file is a database, but no ledger"))
+            throw fault(.damaged(reason: "the file is a database, but not a ledger"))
         }
         return false
     }

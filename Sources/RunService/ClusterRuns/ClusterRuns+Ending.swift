@@ -31,7 +31,7 @@ extension ClusterRuns {
                 // One store must not keep the others; the next start tries it again.
                 if case .ledger = error { throw error }
                 dependencies.environment.warn(
-                    "\(store.found.path) of the cancelled run \(run.id) is not ended: \(error)")
+                    "could not cancel \(store.found.path) of the run \(run.id): \(error)")
             }
         }
     }

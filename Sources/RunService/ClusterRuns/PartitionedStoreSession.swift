@@ -190,7 +190,7 @@ extension PartitionedStoreSession {
             let path = try shared.roots.resolve(delivered.file)
             let status = try RunError.translating { try FileStatus.ifPresent(path) }
             guard status?.size == delivered.bytes else {
-                return "the shard of \(receipt.work.name), which was accepted, is gone or changed"
+                return "the accepted shard of \(receipt.work.name) is missing or changed"
             }
         }
         return nil

@@ -52,7 +52,7 @@ struct ResultInspection {
     func run(_ receipt: Receipt) throws(RunError) -> InspectedResult {
         let outcome = receipt.hasOutcome ? try WholeStoreOutcome(at: places, files) : nil
         guard let times = receipt.times else {
-            throw .badDelivery("its receipt counts what such a job does not")
+            throw .badDelivery("its receipt has counts that do not fit its kind of job")
         }
         let (store, _) = try shared.paths(of: found)
         let steps = StoreSteps(clock: shared.context.environment.clock)
@@ -95,7 +95,7 @@ struct ResultInspection {
             }
         let others = receipt.files.count - (receipt.hasOutcome ? 2 : 1)
         guard receipt.isOwn || others == planned.written.count else {
-            throw .badDelivery("it has other stores of steps than its way writes")
+            throw .badDelivery("it has other intermediate stores than its chain writes")
         }
         guard receipt.rows == rows,
             Set(receipt.sums.keys).isSubset(of: labels)
@@ -149,7 +149,7 @@ struct ResultInspection {
                 cache: cache, slots: 1, steps: .delivered { try checkStep($0, sums) }
             ).prepareConnected()
             guard prepared.planned.plan.strategy == .whole else {
-                throw .engine(.wrongPlan("\(store) is to be cut into chunks"))
+                throw .engine(.wrongPlan("\(store) must be split into chunks"))
             }
             return prepared
         } catch {
@@ -238,7 +238,7 @@ struct ResultInspection {
             let there = try Self.names(in: from, files)
             let above = try Self.names(in: support, files)
             guard above.allSatisfy({ $0 == FilePath(SupportFolder.externalDataName) }) else {
-                throw RunError.badDelivery("its support folder holds what no store has")
+                throw RunError.badDelivery("its support folder has unexpected content")
             }
             let surplus = there.filter { name in
                 name.string.map { !wanted.contains($0) } ?? true

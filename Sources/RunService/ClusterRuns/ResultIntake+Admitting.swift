@@ -103,11 +103,11 @@ extension ResultIntake {
         guard let folder = paths.first?.parent, paths.allSatisfy({ $0.parent == folder }),
             folder.parent == attempts,
             !folder.lastComponent.bytes.starts(with: StorePaths.acceptedPrefix.utf8)
-        else { throw .badDelivery("its files lie in no folder of attempts of their store") }
+        else { throw .badDelivery("its files are not in an attempt folder of their store") }
         let names = names(of: receipt)
         // A thread of this process keeps the outcome in memory.
         guard paths.map(\.lastComponent) == (isOwn ? Array(names.prefix(1)) : names) else {
-            throw .badDelivery("its files are not those of such a job")
+            throw .badDelivery("its files do not match its kind of job")
         }
         return folder
     }
@@ -171,7 +171,7 @@ extension ResultIntake {
             }
             let status = try FileStatus(ofLink: target)
             guard status.isOurOwn, status.permissions & 0o077 == 0 else {
-                throw RunError.badDelivery("another user has made the folder of what is accepted")
+                throw RunError.badDelivery("another user created the folder of accepted files")
             }
             let most = try mostBytes(of: source)
             let stop = StatementStop.current
@@ -331,7 +331,7 @@ extension ResultIntake {
     func confirmUnchanged(_ found: FoundStore) throws(RunError) {
         if shared.validation != .coordinator { return }
         guard found.output == nil, case .model(let model) = shared.context.request.destination
-        else { throw .badDelivery("it says that nothing is to be done, which cannot be") }
+        else { throw .badDelivery("it reports nothing to do, which is impossible") }
         let (store, _) = try shared.paths(of: found)
         let places = shared.context.places(of: found, result: store)
         try RunError.translating {
@@ -342,7 +342,7 @@ extension ResultIntake {
                 checksPages: false, snapshot: .toMake(places.newSnapshot))
             guard source.metadata.versionHashes == model.hashes.entities else {
                 throw RunError.badDelivery(
-                    "it says that the store is of the destination's version, and it is not")
+                    "it reports that the store has the destination's version, which is wrong")
             }
         }
     }

@@ -88,7 +88,7 @@ package struct SharedRoots: Sendable {
     private func root(named name: String) throws(RunError) -> FileRoot {
         guard let root = environment.roots[name] else {
             throw .nothingToDo(
-                "the coordinator knows no root \(PrintableText.line(name)); it has "
+                "the coordinator has no root \(PrintableText.line(name)); its roots: "
                     + names.sorted().joined(separator: ", "))
         }
         return root

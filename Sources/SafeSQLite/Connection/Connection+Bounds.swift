@@ -57,7 +57,7 @@ extension Connection {
         _ made: OpaquePointer?, _ path: String
     ) throws(StoreError) -> OpaquePointer {
         guard let made else {
-            throw .inputOutput(path: path, reason: "there is no memory for a connection")
+            throw .inputOutput(path: path, reason: "there is not enough memory for a connection")
         }
         return made
     }
@@ -119,7 +119,7 @@ extension Connection {
             failures == godwit_sqlite_room_failures(), !FileSystemSpace.isExhausted(at: folder)
         {
             throw StoreError.notAStore(
-                path: path, reason: "objects of its own would take far more room than the store")
+                path: path, reason: "objects of its own would take far more space than the store")
         }
         return try result.get()
     }

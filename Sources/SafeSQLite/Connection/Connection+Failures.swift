@@ -55,15 +55,15 @@ extension Connection {
         case SQLITE_INTERRUPT:
             return .notAStore(
                 path: path,
-                reason: "an expression of its own, or pages that lead to themselves, keep SQLite "
-                    + "busy for too long or take far more room than the store")
+                reason: "an expression in its schema, or pages that form a cycle, keep SQLite "
+                    + "busy for too long or take far more space than the store")
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_CONSTRAINT,
             SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_AUTH:
             // The disk is not to blame: a table is not what its name promises, or rows break a
             // rule that the layout keeps.
             return .notAStore(path: path, reason: text)
         case SQLITE_FULL:
-            return .outOfSpace(path: path, reason: "no room or quota is left (\(text))")
+            return .outOfSpace(path: path, reason: "the disk or quota is full (\(text))")
         default:
             return .inputOutput(path: path, reason: text)
         }

@@ -125,7 +125,7 @@ extension Connection {
     package func serialized() throws(StoreError) -> [UInt8] {
         var size: sqlite3_int64 = 0
         guard let start = sqlite3_serialize(handle, "main", &size, 0) else {
-            throw .inputOutput(path: path, reason: "there is no memory for its pages")
+            throw .inputOutput(path: path, reason: "there is not enough memory for its pages")
         }
         defer { sqlite3_free(start) }
         return Array(UnsafeBufferPointer(start: start, count: Int(size)))

@@ -223,7 +223,7 @@ extension Connection {
         }
         let statement = Statement(pointer, connection: self)
         guard isWhole else {
-            throw .notAStore(path: path, reason: "more stands behind a statement than blanks")
+            throw .notAStore(path: path, reason: "other text follows a statement")
         }
         return statement
     }

@@ -25,7 +25,7 @@ final class AnnouncedFile: Sendable {
         name = Self.fullName(path)
         guard godwit_sqlite_announce(name, name.count) == SQLITE_OK else {
             throw .inputOutput(
-                path: path.description, reason: "there is no memory for a connection")
+                path: path.description, reason: "there is not enough memory for a connection")
         }
     }
 

@@ -69,11 +69,11 @@ struct RTreeFaults {
                 length = bytes.count
             }
             guard bytes.count == length, lengths.contains(length) else {
-                fault = "a node has another length than the module gives it"
+                fault = "a node has an unexpected length"
                 break
             }
             guard depth <= RTreeNodes.mostLevels, nodes < wanted else {
-                fault = "its nodes lead to more nodes than there are"
+                fault = "its nodes refer to more nodes than exist"
                 break
             }
             try visit(next, bytes, depth: depth, &pending)
@@ -101,7 +101,7 @@ struct RTreeFaults {
         let size = 8 + 4 * coordinates
         let count = Int(bytes[2]) << 8 | Int(bytes[3])
         guard 4 + count * size <= bytes.count else {
-            fault = "a node has more entries than room"
+            fault = "a node has more entries than fit"
             return
         }
         guard count > 0 || next.level == depth else {

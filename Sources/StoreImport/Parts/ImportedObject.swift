@@ -155,7 +155,7 @@ enum ImportedValue {
         _ value: DefaultValue?, _ key: ImportedKey, of relationship: ImportedRelationship
     ) throws(ObjectFault) -> StoredCell {
         guard let value else {
-            throw .object("\(relationship.key) has null in the place of a key")
+            throw .object("\(relationship.key) has null instead of a key")
         }
         do throws(ExpressionError) {
             return try cell(value, key.attribute)
@@ -175,7 +175,7 @@ enum ImportedValue {
         switch attribute.type {
         case .binary, .transformable:
             guard case .text(let text) = value, let bytes = Data(base64Encoded: text) else {
-                throw ExpressionError(.evaluation, "it must be a text in Base64")
+                throw ExpressionError(.evaluation, "it must be Base64 text")
             }
             return .blob((attribute.isExternal ? [ExternalReference.inlinePrefix] : []) + bytes)
         case .string:

@@ -183,7 +183,7 @@ final class LineParser {
                 relationships = node.id
             default:
                 throw .object(
-                    "a line has only entity, attributes and relationships"
+                    "a line can have only entity, attributes and relationships"
                         + ImportSchemaBuilder.hint(node.key ?? "", among: fields))
             }
         }

@@ -50,7 +50,7 @@ package struct PartFolder: Hashable, Sendable {
                 guard let number = Self.number(in: text) else {
                     throw ImportError.parts(
                         path: path.appending(name).description,
-                        reason: "its name has no number, which says when it is imported")
+                        reason: "its name has no number to set the import order")
                 }
                 let file = path.appending(name)
                 let status = try FileStatus(of: file)

@@ -41,7 +41,7 @@ final class ObjectFinder {
             throw .notAStore(
                 path: connection.path,
                 reason: "two objects have the same value of \(key.entity).\(key.attribute.name), "
-                    + "which is to identify them")
+                    + "which must identify them")
         }
         return found
     }

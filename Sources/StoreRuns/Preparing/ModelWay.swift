@@ -98,8 +98,8 @@ struct ModelWay {
             renames: options.intermediateRenames[hashes.digest])
         guard way.legs.count <= StorePaths.legLimit + 1 else {
             throw EngineError.noMapping(
-                "\(subject): more than \(StorePaths.legLimit) stores would have to be written on "
-                    + "the way.\(ending) Choose fewer versions in between")
+                "\(subject): the chain would write more than \(StorePaths.legLimit) stores "
+                    + "on the way.\(ending) Choose fewer versions in between")
         }
         var before = start.name
         legs = try way.legs.enumerated().map { place, leg in
@@ -129,7 +129,7 @@ struct ModelWay {
         else { return }
         let hint =
             renames.sorted { $0.key < $1.key }.first.map { "\($0.key): \($0.value)" }
-            ?? "Check that the destination is the right app's model"
+            ?? "Check that the destination is a model of the same app"
         throw EngineError.noMapping(
             "\(subject): the source and destination models have no entity in common. \(hint)."
                 + ending)

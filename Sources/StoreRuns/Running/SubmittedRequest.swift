@@ -89,8 +89,8 @@ package struct SubmittedRequest: Codable, Sendable {
             let values = ForeignJSON.values(in: plain)
             guard values <= ForeignJSON.valueLimit else {
                 throw RunError.nothingToDo(
-                    "the submitted request holds \(values) values, and at most "
-                        + "\(ForeignJSON.valueLimit) are read")
+                    "the submitted request has \(values) values; the maximum is "
+                        + "\(ForeignJSON.valueLimit)")
             }
             self = try decoder.decode(SubmittedRequest.self, from: Data(plain))
         } catch let error as RunError {

@@ -78,7 +78,7 @@ extension StoreRun {
         do throws(EngineError) {
             file = try PlanFile(reading: places.plan, digest: preparation.planDigest)
         } catch {
-            return .void("its plan is gone or damaged")
+            return .void("its plan is missing or damaged")
         }
         if file.plan.leg > 0, try !hasWritten(before: file.plan) {
             return .void("the store that an earlier step wrote is gone or damaged")
@@ -133,7 +133,7 @@ extension StoreRun {
     /// Why progress under a preparation does not count any more; nil where it does.
     private func obstacle(to preparation: Preparation) throws(RunError) -> String? {
         guard preparation.engine == MigrationPlan.engineVersion else {
-            return "engine \(preparation.engine) planned it, this is engine "
+            return "engine \(preparation.engine) planned it, but this is engine "
                 + MigrationPlan.engineVersion
         }
         // Shards and the file that is being built were never synced.

@@ -131,7 +131,7 @@ package final class WholeStoreJobs: Sendable {
             ).prepareConnected()
         }
         guard planned.plan.strategy == .whole else {
-            throw .engine(.wrongPlan("\(store) is to be cut into chunks"))
+            throw .engine(.wrongPlan("\(store) must be split into chunks"))
         }
         do throws(RunError) {
             let builder = ResultBuilder(

@@ -181,7 +181,7 @@ extension StoreMoves {
 
     private func another(_ file: PlannedFile) -> SwapError {
         refusal(
-            "another file was put in the place of \(file.path) while that took its name, "
-                + "and the store's own file was put back")
+            "another program replaced \(file.path) while Godwit renamed it. Godwit put the "
+                + "store's own file back")
     }
 }

@@ -26,7 +26,7 @@ struct LinkStateLog: Hashable, Sendable {
         case .new: return .connecting(endpoint: endpoint)
         case .welcomed:
             isSilenceTold = false
-            return .parted(reason: "nothing was heard of it")
+            return .parted(reason: "no message arrived")
         case .answered: return nil
         case .waiting:
             guard !isSilenceTold else { return nil }

@@ -39,22 +39,22 @@ extension WorkerNote: CustomStringConvertible {
         case .connecting(let endpoint): "connecting to \(endpoint)"
         case .welcomed(let coordinator): "connected to the coordinator \(coordinator)"
         case .refused(let refusal): "the coordinator refuses this worker: \(refusal.text)"
-        case .lost(let reason): "no connection to the coordinator: \(reason); trying again"
-        case .unanswered(let endpoint): "no coordinator answers at \(endpoint); trying again"
+        case .lost(let reason): "no connection to the coordinator: \(reason); retrying"
+        case .unanswered(let endpoint): "no coordinator answers at \(endpoint); retrying"
         case .parted(let reason):
-            "the connection to the coordinator is lost (\(reason)); running jobs continue; trying "
-                + "again"
-        case .unreadable(let text): "a message of the coordinator cannot be read: \(text)"
-        case .unsendable(let text): "a message to the coordinator cannot be sent: \(text)"
+            "the connection to the coordinator is lost (\(reason)); running jobs continue; "
+                + "reconnecting"
+        case .unreadable(let text): "cannot read a message from the coordinator: \(text)"
+        case .unsendable(let text): "cannot send a message to the coordinator: \(text)"
         case .slotEnded(let slot, let text): "restarting slot \(slot): \(text)"
         case .slotBegan(let slot): "slot \(slot) waits for jobs"
         case .cannotRemove(let attempt, let text):
             "could not remove the files of attempt \(attempt): \(text)"
         case .cannotMeasure(let text): "the free space of the scratch folder is unknown: \(text)"
         case .scratchExceeded(let attempt, let bytes):
-            "the attempt \(attempt) is ended: temporary files take more than the scratch limit, "
-                + "most of it its \(bytes) bytes"
-        case .drained: "drained: running jobs are finished, then the worker ends"
+            "stopped the attempt \(attempt): temporary files exceed the scratch limit, and its "
+                + "\(bytes) bytes are the largest share"
+        case .drained: "draining: the worker finishes its running jobs, then exits"
         case .terminating: "stopping: finishing or returning running jobs"
         }
     }

@@ -27,7 +27,7 @@ package final class ProcessSlots: Slots {
         self.plan = plan
         self.program = program
         slots = (0..<max(1, plan.count)).map { _ in PooledSlot() }
-        pollSet = try SlotError.check(clinux_poll_set_create(), "making a set of descriptors")
+        pollSet = try SlotError.check(clinux_poll_set_create(), "creating a poll set")
     }
 
     deinit {
@@ -223,7 +223,7 @@ package final class ProcessSlots: Slots {
         switch state {
         case .down(let until): if now >= until { start(slot, now) }
         case .starting(let until):
-            if now >= until { end(slot, .silent("it did not begin in time")) }
+            if now >= until { end(slot, .silent("it did not start in time")) }
         case .running(_, let watchdog):
             if let verdict = watchdog.verdict(at: now) { end(slot, .silent(verdict)) }
         case .unused, .idle: break

@@ -20,7 +20,7 @@ extension SlotError: CustomStringConvertible {
         switch self {
         case .system(let action, let number):
             "\(action) failed: \(Self.name(of: number)); \(Self.remedy(number))"
-        case .nonsense(let text): "what came over the socket cannot be read: \(text)"
+        case .nonsense(let text): "cannot read the data from the socket: \(text)"
         case .notFree(let slot): "slot \(slot) is not waiting for a job"
         case .closed: "the other end of the socket is closed"
         }

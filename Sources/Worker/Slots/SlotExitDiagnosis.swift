@@ -10,7 +10,7 @@ enum SlotExitDiagnosis {
         _ exit: SlotExit, cause: SlotStopCause?, _ limits: SlotLimits
     ) -> (code: FailureCause, text: String) {
         switch cause {
-        case .cancelled: return (.stopped, "the attempt was stopped, as it was told to")
+        case .cancelled: return (.stopped, "the attempt was stopped on request")
         case .silent(let text):
             return (.timedOut, "the slot was killed: \(text)")
         // Another worker may have more of it; a job that no worker can do is given up.
@@ -26,11 +26,11 @@ enum SlotExitDiagnosis {
                 .outOfMemory, "the slot reached its limit\(limit) of address space and ended"
             )
         case .code(let code):
-            return (.crashed, "the slot's process ended by itself with code \(code)")
+            return (.crashed, "the slot's process exited with code \(code)")
         case .signal(let number):
             return (
                 .crashed,
-                "the slot's process was ended by \(SlotSignal.words(number))\(bound(limits))"
+                "the slot's process was killed by \(SlotSignal.words(number))\(bound(limits))"
             )
         }
     }

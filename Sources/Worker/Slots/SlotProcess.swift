@@ -40,7 +40,7 @@ final class SlotProcess {
     ) throws(SlotError) {
         var ours: Int32 = -1
         var theirs: Int32 = -1
-        try SlotError.check(clinux_socket_pair(&ours, &theirs), "making a pair of sockets")
+        try SlotError.check(clinux_socket_pair(&ours, &theirs), "creating a socket pair")
         let (started, step) = Self.start(
             program, arguments: setup.arguments, descriptor: theirs, limits: limits, input: input)
         _ = clinux_close(theirs)
@@ -50,7 +50,7 @@ final class SlotProcess {
                 switch Int(step) {
                 case CLINUX_CHILD_OPENING_INPUT: "opening \(input) for a slot"
                 case CLINUX_CHILD_BECOMING: "starting \(program.path)"
-                default: "making a process for a slot"
+                default: "creating a process for a slot"
                 }
             throw .system(action: action, number: Int32(clamping: -started))
         }

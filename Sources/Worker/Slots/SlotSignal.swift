@@ -10,12 +10,12 @@ enum SlotSignal {
     /// A signal's name and what it mostly means, for people.
     static func words(_ number: Int32) -> String {
         switch number {
-        case SIGSEGV: "SIGSEGV, a wrong address or an overflow of the stack"
-        case SIGBUS: "SIGBUS, a file that became shorter or a disk that failed"
-        case SIGILL: "SIGILL, a check of the program that failed"
-        case SIGTRAP: "SIGTRAP, a check of the program that failed"
+        case SIGSEGV: "SIGSEGV, an invalid memory access or a stack overflow"
+        case SIGBUS: "SIGBUS, a truncated file or a disk error"
+        case SIGILL: "SIGILL, a failed check in the program"
+        case SIGTRAP: "SIGTRAP, a failed check in the program"
         case SIGABRT: "SIGABRT, aborted by a library"
-        case SIGFPE: "SIGFPE, a wrong calculation"
+        case SIGFPE: "SIGFPE, an arithmetic error"
         case SIGKILL: "SIGKILL, from outside: a user, or the kernel (out of memory)"
         case SIGTERM: "SIGTERM, from outside"
         case SIGSYS: "SIGSYS, a system call that a sandbox forbids"

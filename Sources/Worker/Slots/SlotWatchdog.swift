@@ -28,7 +28,7 @@ struct SlotWatchdog: Hashable, Sendable {
         if now >= Self.sum(last, limits.silenceMilliseconds) {
             return "no row was written and no byte moved for \(limits.silenceMilliseconds) ms"
         }
-        return "it ran for \(now - began) ms, longer than a job may"
+        return "it ran for \(now - began) ms, longer than the limit for a job"
     }
 
     private static func sum(_ time: Int64, _ span: Int64) -> Int64 {

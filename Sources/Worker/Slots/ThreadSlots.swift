@@ -62,7 +62,7 @@ package final class ThreadSlots: Slots {
         let count = max(1, count)
         // Each slot reports one end before it takes the next job.
         ends = BoundedMailbox(capacity: count)
-        descriptor = try SlotError.check(clinux_event_create(), "making a descriptor of events")
+        descriptor = try SlotError.check(clinux_event_create(), "creating an event descriptor")
         for number in 0..<count {
             let orders = BoundedMailbox<Order>(capacity: 1)
             let (ends, event) = (ends, descriptor)

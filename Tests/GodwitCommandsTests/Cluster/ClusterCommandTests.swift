@@ -68,7 +68,7 @@ import Testing
             try script.expect(.status(run: nil), .status(ClusterSamples.report([])))
             let watched = try watch.finish()
             #expect(watched.status == 64)
-            #expect(watched.log.contains("no run yet"))
+            #expect(watched.log.contains("no runs yet"))
         }
     }
 

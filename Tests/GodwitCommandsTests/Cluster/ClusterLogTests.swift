@@ -61,7 +61,7 @@ import Testing
                 ["work", "--root", "data=.", "--slots", "1", "--name", "p"], in: url)
             try expect(": it uses no key", in: cluster.coordinator, cluster)
             let other = try worker("other/workers/w", in: url)
-            try expect(": it uses a wrong key of the server", in: cluster.coordinator, cluster)
+            try expect(": it uses the wrong server key", in: cluster.coordinator, cluster)
             try end(plain)
             try end(other)
             #expect(try cluster.end() == 0)
@@ -75,7 +75,7 @@ import Testing
             #expect(try cluster.ask("drain", "rack-7").status == 0)
             let worker = try cluster.worker.finish()
             #expect(worker.status == 0)
-            #expect(worker.log.contains("godwit: drained: running jobs are finished"))
+            #expect(worker.log.contains("godwit: draining: the worker finishes its running jobs"))
             #expect(try cluster.end() == 0)
             let log = worker.log + (try cluster.coordinator.logSoFar())
             for line in log.split(separator: "\n") {
@@ -94,8 +94,7 @@ import Testing
                 ["workers", "--keys", "keys/workers/rack-7"], in: url
             ).finish()
             try expect(
-                "the key of the worker rack-7 was used by a command", in: cluster.coordinator,
-                cluster)
+                "used the key of the worker rack-7", in: cluster.coordinator, cluster)
             #expect(try cluster.end() == 0)
         }
     }

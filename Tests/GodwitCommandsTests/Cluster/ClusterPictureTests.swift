@@ -146,7 +146,7 @@ import Testing
         let waiting = ClusterSamples.run(waitingFor: backOff)
         #expect(
             ClusterPicture.line(of: waiting).hasSuffix(
-                "; waits before the next try after: locked: x"))
+                "; waits before the next attempt after: locked: x"))
         let counted = ClusterSamples.run(
             jobs: ["unclaimed": 2, "waiting": 3], waitingFor: .unclaimed(jobs: 2, seconds: 5))
         let line = ClusterPicture.line(of: counted)
@@ -158,7 +158,7 @@ import Testing
             jobs: ["running": 1, "resting": 1], waitingFor: backOff)
         #expect(
             ClusterPicture.line(of: moving)
-                .hasSuffix("; the rest waits before the next try after: locked: x"))
+                .hasSuffix("; the rest waits before the next attempt after: locked: x"))
     }
 
     @Test func runsAreOrderedByTheirNumbers() {
@@ -239,7 +239,7 @@ import Testing
         let run = ClusterSamples.run(state: .ended, stores: [.done: 1])
         let connection = CoordinatorConnection(endpoint: "tcp://127.0.0.1:7000", keys: nil)
         let leftOut = Note.run("r3", .filesLeftOut(count: 1, files: ["a: no model"]))
-        let text = "1 file was left out that may hold a user's data: a: no model"
+        let text = "skipped 1 file that may contain user data: a: no model"
         let end = RunEnd(
             .ended(run, failures: 0), run: "r3", connection: connection, leftOut: leftOut)
         #expect(end.status == .canBeRepeated)

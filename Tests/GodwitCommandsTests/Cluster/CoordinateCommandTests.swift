@@ -47,13 +47,13 @@ import Testing
                     ["--listen", "tcp://127.0.0.1:\(port)", "--plain"], in: url)
                 #expect(end.status == 74, "\(end.log)")
                 #expect(end.log.contains("tcp://127.0.0.1:\(port)"))
-                #expect(end.log.contains("end it or choose another port"))
+                #expect(end.log.contains("stop it or choose another port"))
             }
         }
     }
 
     @Test(arguments: [
-        (["--listen", "ipc:///does/not/exist/socket"], "must be there"),
+        (["--listen", "ipc:///does/not/exist/socket"], "must exist"),
         (["--listen", "tcp://192.0.2.1:7411", "--keys", "keys"], "no such address"),
         (["--listen", "ipc:///tmp/x", "--keys", "none"], "none"),
         (["--listen", "ipc:///tmp/x", "--root", "more=none"], "--root more="),
@@ -198,7 +198,7 @@ extension CoordinateCommandTests {
                 "submit", "data", "--to", "template.sqlite", "--root", "data=.", "--wait")
             #expect(end.status == 75, "\(end.log)")
             #expect(end.output.contains("\nstore 1: data:data/bad.sqlite: "), "\(end.output)")
-            #expect(end.output.contains("1 file was left out"), "\(end.output)")
+            #expect(end.output.contains("skipped 1 file"), "\(end.output)")
             #expect(end.output.contains("ghost.sqlite-wal"))
             // The report is there before the end is announced.
             let report = try String(

@@ -59,7 +59,7 @@ import ZeroMQ
             let failure = #expect(throws: CommandFailure.self) {
                 try CommandFailure.translating { try client.ask(.workers, patience: soon) }
             }
-            #expect(failure?.description.contains("has not answered") == true)
+            #expect(failure?.description.contains("did not answer") == true)
             #expect(try script.next() == .workers)
         }
     }

@@ -40,13 +40,13 @@ import Testing
                 "2 jobs are leased to silent workers; the leases end in 24 s"
             ),
             (.allWorkersBusy, "all workers are busy"),
-            (.backOff(seconds: 9, nil), "waits before the next try"),
+            (.backOff(seconds: 9, nil), "waits before the next attempt"),
             (
                 .backOff(seconds: 9, cause),
-                "waits before the next try after: inputOutput: the disk is away"
+                "waits before the next attempt after: inputOutput: the disk is away"
             ),
             (.paused(.request), "paused on request"),
-            (.paused(.space("x is full")), "paused: no room: x is full"),
+            (.paused(.space("x is full")), "paused: not enough space: x is full"),
             (.paused(.stopped("3 stores failed")), "paused: 3 stores failed"),
             (.behindOtherRuns, "other runs come first"),
             (.storeLimit(1), "the run's limit of 1 store at a time is reached"),
@@ -72,12 +72,12 @@ import Testing
                 .quarantined(cause),
                 "quarantined until a replay: inputOutput: the disk is away"
             ),
-            (.offers, "the next stores are being read"),
+            (.offers, "the coordinator is reading the next stores"),
             (.behindOtherTasks, "merges, checks and swaps of other stores come first"),
             (.failedOnFreeWorkers, "the job just failed on the free workers"),
             (.noRoom("x is full"), "x is full"),
             (.ledgerFull, "the ledger's disk is full; it resumes when there is space"),
-            (.ledgerUnreadable, "the coordinator could not read the ledger and tries again"),
+            (.ledgerUnreadable, "the coordinator could not read the ledger and is retrying"),
         ] as [(WaitingReason, String)])
     func runsSayWhyTheyWait(reason: WaitingReason, text: String) {
         #expect(reason.text == text)
@@ -96,10 +96,10 @@ import Testing
 
     @Test(
         arguments: [
-            (.notReady, "it has not said that it is ready"),
-            (.silent(seconds: nil), "not heard of"),
-            (.silent(seconds: 24), "not heard of; its leases end in 24 s"),
-            (.finishing, "it finishes what it has"),
+            (.notReady, "it has not reported that it is ready"),
+            (.silent(seconds: nil), "no message from it"),
+            (.silent(seconds: 24), "no message from it; its leases end in 24 s"),
+            (.finishing, "it is finishing its jobs"),
             (.quarantined("failed 3 jobs"), "failed 3 jobs"),
             (.unchecked(jobs: 5), "5 of its jobs are done or under way and not checked yet"),
             (.waits(run: "r", .merge), "r: waits for the merge of earlier shards"),
@@ -115,7 +115,7 @@ import Testing
                         present: NameList(["a", "rum"]))),
                 "the jobs of r need the root run; it has the roots a, rum"
             ),
-            (.noJob, "no job waits"),
+            (.noJob, "no job is waiting"),
         ] as [(IdleReason, String)])
     func workersSayWhyTheyGetNothing(reason: IdleReason, text: String) {
         #expect(reason.text == text)

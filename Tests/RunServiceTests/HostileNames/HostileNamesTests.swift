@@ -120,7 +120,7 @@ import Testing
             }
             tally.migrated += 1
         } catch {
-            let isBug = error.description.contains("bug of godwit")
+            let isBug = error.description.contains("bug in Godwit")
             #expect(!isBug, "seed \(seed): \(error)")
             tally.refused += 1
             if seed % 20 == 0, tally.firstRefusal.isEmpty {

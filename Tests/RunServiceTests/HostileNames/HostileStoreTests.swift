@@ -119,7 +119,7 @@ import Testing
             do throws(RunError) {
                 _ = try EngineMigration(request, clock: { 0 }).plan()
             } catch {
-                #expect(!error.description.contains("bug of godwit"), "\(error)")
+                #expect(!error.description.contains("bug in Godwit"), "\(error)")
             }
         }
     }

@@ -106,7 +106,7 @@ import Testing
                 } catch {
                     failure = error
                     let text = "\(error)"
-                    #expect(text.count > 20 && !text.contains("bug of godwit"), "\(text)")
+                    #expect(text.count > 20 && !text.contains("bug in Godwit"), "\(text)")
                 }
                 if case .error(EINTR) = fault { #expect(failure == nil, "at \(place)") }
                 if case .shortWrite = fault { #expect(failure == nil, "at \(place)") }

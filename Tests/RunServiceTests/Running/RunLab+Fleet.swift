@@ -254,7 +254,7 @@ extension RunLab {
                 causes.contains(cause), "\(store): \(cause): \(standing.reason)",
                 sourceLocation: location)
             #expect(
-                standing.reason.count > 20 && !standing.reason.contains("bug of godwit"),
+                standing.reason.count > 20 && !standing.reason.contains("bug in Godwit"),
                 "\(standing.reason)", sourceLocation: location)
             #expect(
                 try keptOriginal(store) == nil, "\(store) has a backup",

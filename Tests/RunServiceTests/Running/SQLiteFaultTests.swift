@@ -127,7 +127,7 @@ extension DiskTests {
                     #expect(between == old || between == new, "mixed at \(place)")
                     if let failure {
                         let text = "\(failure)"
-                        #expect(text.count > 40 && !text.contains("bug of godwit"), "\(text)")
+                        #expect(text.count > 40 && !text.contains("bug in Godwit"), "\(text)")
                         #expect(CommandStatus(failure) != .bug, "\(text)")
                     }
                     if counts != [.done: 1] {
@@ -262,7 +262,7 @@ extension DiskTests {
             let next = told == 0 ? beginning : note(told)
             if way.operation == CFAULT_SYNC {
                 let error = #expect(throws: LedgerError.self) { try ledger.append([next]) }
-                #expect("\(try #require(error))".contains("takes no more records"))
+                #expect("\(try #require(error))".contains("accepts no more records"))
             } else if failure.isOutOfSpace {
                 try ledger.append([next])
                 told += 1

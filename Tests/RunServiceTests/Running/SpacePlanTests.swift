@@ -96,7 +96,8 @@ import Testing
             freeInodes: 3, reserved: SpaceNeed(bytes: 50))
         let text = "\(RunError.noRoom(shortage))"
         for word in [
-            "/data", "300 bytes are needed and 200 are free", "other unfinished runs hold 50 bytes",
+            "/data", "300 bytes are needed and 200 are free",
+            "other unfinished runs reserve 50 bytes",
             "4 inodes are needed and 3 are free", "Godwit started no store",
         ] {
             #expect(text.contains(word), "\(text)")

@@ -23,7 +23,7 @@ extension CoordinatorMachine {
         else {
             deny(receipt, .badReceipt, index)
             return fail(
-                id, FailureReason(.inputOutput, "its receipt is another job's"), from: index)
+                id, FailureReason(.inputOutput, "its receipt belongs to another job"), from: index)
         }
         // Of a small store also the report that nothing was to be done is checked.
         let isChecked =
@@ -209,7 +209,7 @@ extension CoordinatorMachine {
         // Anything else is of the store, or of this side.
         let text =
             reason.cause == .badDelivery
-            ? "what worker \(name) delivered was not taken: \(reason.text)" : reason.text
+            ? "the delivery of worker \(name) was rejected: \(reason.text)" : reason.text
         let cause = FailureReason(reason.cause, text)
         end(receipt.attempt, attempt, key, cause)
         if let worker = attempt.worker {

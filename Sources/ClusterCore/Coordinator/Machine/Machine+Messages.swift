@@ -28,7 +28,7 @@ extension CoordinatorMachine {
         case .failed(let failure):
             fail(failure.attempt, FailureReason(failure.cause, failure.text), from: index)
         case .returned(let attempt):
-            fail(attempt, FailureReason(.returned, "given back unfinished"), from: index)
+            fail(attempt, FailureReason(.returned, "returned unfinished"), from: index)
         case .heartbeat(let scratchFree, _): state.setScratch(index, scratchFree)
         case .bye(let reason): leave(index, reason)
         }
@@ -38,7 +38,7 @@ extension CoordinatorMachine {
     private mutating func takeLate(_ message: WorkerMessage, from connection: ConnectionID) {
         guard let index = state.roster.retiredIndex(of: connection) else {
             // It does not know of this start.
-            state.send(.bye(reason: "unknown connection: say hello"), to: connection)
+            state.send(.bye(reason: "unknown connection: send hello first"), to: connection)
             return
         }
         // What was delivered stays delivered, whichever way it took.
@@ -100,7 +100,7 @@ extension CoordinatorMachine {
             for attempt in state.attempts.held(grant) {
                 if !names.contains(attempt) {
                     revoke(
-                        attempt, FailureReason(.leaseExpired, "the worker came back without it"),
+                        attempt, FailureReason(.leaseExpired, "the worker reconnected without it"),
                         tellsWorker: false)
                 }
             }
@@ -145,7 +145,7 @@ extension CoordinatorMachine {
             let phase = state.runs[index]?.phase
             let isOver = phase == .cancelled || phase == .ended
             guard !isOver || state.runs[index]?.awaitsSwap == true else {
-                return refuse(client, .notPossible, "the run \(run) is over")
+                return refuse(client, .notPossible, "the run \(run) has ended")
             }
             cancel(index)
             state.reply(.done, to: client)
@@ -206,11 +206,11 @@ extension CoordinatorMachine {
     /// Refuses what only a run can be asked for that has something to do.
     private mutating func refuseOver(_ index: Int, _ run: String, _ client: ClientID) {
         guard state.runs[index]?.awaitsSwap == true else {
-            return refuse(client, .notPossible, "the run \(run) is over")
+            return refuse(client, .notPossible, "the run \(run) has ended")
         }
         refuse(
             client, .awaitsSwap,
-            "of the run \(run) nothing is left to do but the swap, which a client must request",
+            "the run \(run) has nothing left to do but the swap, which a client must request",
             run: run)
     }
 

@@ -151,7 +151,7 @@ extension CoordinatorMachine {
         // Nothing is left to be stopped.
         guard run.inside + run.toOffer > 0 else { return }
         let stores = run.failures == 1 ? "store" : "stores"
-        hold(index, .stopped("\(run.failures) \(stores) failed, which is the limit"))
+        hold(index, .stopped("\(run.failures) \(stores) failed, which reaches the limit"))
     }
 
     /// Ends a run whose last store has ended.
@@ -206,7 +206,7 @@ extension CoordinatorMachine {
     mutating func stopFaultyRuns() {
         while let (run, fault) = state.faults.nextRun() {
             let reason =
-                "a bug of Godwit stopped the run (\(fault)): restart the coordinator, resume "
+                "a bug in Godwit stopped the run (\(fault)): restart the coordinator, resume "
                 + "the run, and report the bug"
             hold(run, .stopped(reason))
         }

@@ -97,7 +97,7 @@ extension MachineState {
             guard let attempt = attempts[id] else { continue }
             record(
                 .attemptFailed(
-                    store.key, attempt: id, FailureReason(.stopped, "it is not wanted any more")))
+                    store.key, attempt: id, FailureReason(.stopped, "it is no longer needed")))
             drop(id)
             if let worker = attempt.worker { send(.revoke(attempt: id), to: worker) }
         }

@@ -242,7 +242,7 @@ extension MachineState {
         guard strikes >= settings.quarantine.strikes, strikes * 4 >= worker.accepted else {
             return
         }
-        quarantine(index, "failed \(strikes) jobs that others could do")
+        quarantine(index, "failed \(strikes) jobs that other workers completed")
     }
 
     /// Gives a worker nothing for a while.
