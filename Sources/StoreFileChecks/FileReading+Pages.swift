@@ -15,11 +15,21 @@ extension FileReading {
     package func cursor(
         table: String, values: [String], tests: [String] = [], range: KeyRange = .all
     ) throws(StoreError) -> TableCursor? {
-        guard let file = try pages(), let tree = try rowTree(table) else { return nil }
-        let schema = try schema()
-        let places = columnPlaces(table, tree.columns)
+        let key = PageShapes.Key(kind: .table, name: table, values: values, tests: tests)
+        guard let file = try pages(), let root = try rootPage(.table, table),
+            let shape = try shapes().shape(
+                key, make: { () throws(StoreError) in try shape(table, values, tests) })
+        else { return nil }
+        return TableCursor(file, rootPage: root, shape: shape, range: range)
+    }
+
+    private func shape(
+        _ table: String, _ values: [String], _ tests: [String]
+    ) throws(StoreError) -> RecordShape? {
+        guard let columns = try rowColumns(table) else { return nil }
+        let places = NamePlaces(columns.map(\.name))
         let names = places.names
-        let key = schema.rowidColumns[table]
+        let key = try schema().rowidColumns[table]
         let place = { (name: String) -> Int? in
             guard let found = places[name] else {
                 let isFree = !names.contains { $0.lowercased() == "rowid" }
@@ -29,11 +39,10 @@ extension FileReading {
         }
         let found = (values.compactMap(place), tests.compactMap(place))
         guard found.0.count == values.count, found.1.count == tests.count else { return nil }
-        let shape = RecordShape(
+        return RecordShape(
             fields: names.count, keyField: key.flatMap { names.firstIndex(of: $0) },
-            reals: Set(tree.columns.indices.filter { tree.columns[$0].isReal }), values: found.0,
+            reals: Set(columns.indices.filter { columns[$0].isReal }), values: found.0,
             tests: found.1)
-        return TableCursor(file, rootPage: tree.root, shape: shape, range: range)
     }
 
     /// Reads the entries of an index from its pages: its columns, then the rowid.
@@ -42,56 +51,63 @@ extension FileReading {
     /// - Returns: nil for an index that SQLite must read, as of a table.
     /// - Throws: `StoreError` where the file cannot be read.
     package func cursor(index: IndexFacts) throws(StoreError) -> IndexCursor? {
-        guard let file = try pages(), let tree = try rowTree(index.table),
-            let root = try onlyObject(.index, index.name)?.rootPage, root > 0
+        let key = PageShapes.Key(
+            kind: .index, name: index.name, values: index.columns.map(\.name), tests: [])
+        guard let file = try pages(), try rootPage(.table, index.table) != nil,
+            let root = try rootPage(.index, index.name),
+            let shape = try shapes().shape(
+                key, make: { () throws(StoreError) in try shape(index) })
         else { return nil }
-        let places = columnPlaces(index.table, tree.columns)
-        var reals: Set<Int> = []
-        for (place, column) in index.columns.enumerated() {
-            guard let known = places[column.name] else { return nil }
-            if tree.columns[known].isReal { reals.insert(place) }
-        }
-        let fields = index.columns.count + 1
-        let shape = RecordShape(
-            fields: fields, keyField: nil, reals: reals, values: Array(0..<fields))
         return IndexCursor(file, rootPage: root, shape: shape)
     }
 
-    /// The places of a table's columns, by name.
-    private func columnPlaces(_ table: String, _ columns: [StoreSchema.Column]) -> NamePlaces {
-        if let known = knownColumns[table] { return known }
+    private func shape(_ index: IndexFacts) throws(StoreError) -> RecordShape? {
+        guard let columns = try rowColumns(index.table) else { return nil }
         let places = NamePlaces(columns.map(\.name))
-        knownColumns[table] = places
-        return places
+        var reals: Set<Int> = []
+        for (place, column) in index.columns.enumerated() {
+            guard let known = places[column.name] else { return nil }
+            if columns[known].isReal { reals.insert(place) }
+        }
+        let fields = index.columns.count + 1
+        return RecordShape(
+            fields: fields, keyField: nil, reals: reals, values: Array(0..<fields))
     }
 
-    /// The columns and the root page of a table whose records hold its columns as they are
-    /// declared; nil for any other.
-    private func rowTree(
-        _ table: String
-    ) throws(StoreError) -> (columns: [StoreSchema.Column], root: Int64)? {
+    /// The columns of a table whose records hold them as they are declared; nil for any other.
+    private func rowColumns(_ table: String) throws(StoreError) -> [StoreSchema.Column]? {
         let schema = try schema()
-        guard let columns = schema.columns[table], let object = try onlyObject(.table, table),
-            object.rootPage > 0, !columns.contains(where: { $0.isGenerated || $0.hasDefault }),
+        guard let columns = schema.columns[table], try object(.table, table)?.sql != nil,
+            !columns.contains(where: { $0.isGenerated || $0.hasDefault }),
             // A table without rowids is an index.
-            object.sql != nil, !schema.tablesWithoutRowids.contains(table)
+            !schema.tablesWithoutRowids.contains(table)
         else { return nil }
-        return (columns, object.rootPage)
+        return columns
+    }
+
+    /// The root page of an object; nil where it has none.
+    private func rootPage(
+        _ kind: SchemaObject.Kind, _ name: String
+    ) throws(StoreError) -> Int64? {
+        guard let root = try object(kind, name)?.rootPage, root > 0 else { return nil }
+        return root
     }
 
     /// An object by its name, byte by byte; nil where another name is the same to Swift, which
     /// would give one's columns to the other.
-    private func onlyObject(
+    private func object(
         _ kind: SchemaObject.Kind, _ name: String
     ) throws(StoreError) -> SchemaObject? {
         let objects = try schema().objects
-        guard let place = try objectPlaces()[name], objects[place].kind == kind else { return nil }
+        guard let place = try shapes().places[name], objects[place].kind == kind else {
+            return nil
+        }
         return objects[place]
     }
 }
 
 /// Names with their places, found byte by byte.
-struct NamePlaces {
+struct NamePlaces: Sendable {
     let names: [String]
     /// −1 where several names are the same to Swift.
     private let places: [String: Int]

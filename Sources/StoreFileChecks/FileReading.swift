@@ -21,9 +21,8 @@ package final class FileReading {
     private var knownFacts: TableFacts?
     private var knownPages: PageFile?
     private var knownFindings: PageFindings?
-    private var knownPlaces: NamePlaces?
+    private var knownShapes: PageShapes?
     var knownRows: [String: RowNumbers] = [:]
-    var knownColumns: [String: NamePlaces] = [:]
 
     init(
         _ path: FilePath, layout: StoreLayout, stores: StoreCache, schemas: SchemaCache,
@@ -62,12 +61,12 @@ package final class FileReading {
         return file
     }
 
-    /// The places of objects in the schema, by name.
-    func objectPlaces() throws(StoreError) -> NamePlaces {
-        if let knownPlaces { return knownPlaces }
-        let places = NamePlaces(try schema().objects.map(\.name))
-        knownPlaces = places
-        return places
+    /// How records are read.
+    func shapes() throws(StoreError) -> PageShapes {
+        if let knownShapes { return knownShapes }
+        let shapes = schemas.shapes(of: try schema())
+        knownShapes = shapes
+        return shapes
     }
 
     /// Everything in `sqlite_master`.

@@ -12,6 +12,7 @@ package final class SchemaCache: Sendable {
 
     private let indexes = Memo<IndexKey, TableFacts>(limit: SchemaCache.limit)
     private let surpluses = Memo<IndexKey, SchemaSurplus>(limit: SchemaCache.limit)
+    private let shapes = Memo<[SchemaObject], PageShapes>(limit: SchemaCache.limit)
 
     /// The most versions of apps that are kept.
     private static let limit = 32
@@ -27,6 +28,13 @@ package final class SchemaCache: Sendable {
         guard schema.objects.count <= Self.objectLimit else { return try read() }
         let key = IndexKey(objects: schema.objects.map(\.unplaced), layout: layout)
         return try indexes.value(for: key, compute: read)
+    }
+
+    /// How the records of a file are read.
+    func shapes(of schema: StoreSchema) -> PageShapes {
+        guard schema.objects.count <= Self.objectLimit else { return PageShapes(schema) }
+        let known = shapes.value(for: schema.objects.map(\.unplaced)) { PageShapes(schema) }
+        return known.isExact(schema) ? known : PageShapes(schema)
     }
 
     /// What the schema of a file has beyond its layout.

@@ -50,7 +50,7 @@ import Testing
     @Test func everyVersionReadsARefusal() throws {
         let theirs = newest.protocols
         let refusal = Refusal.protocolVersion(theirs: theirs, ours: older.protocols)
-        #expect(refusal.text.contains("3 to 4") && refusal.text.contains("1 is"))
+        #expect(refusal.text.contains("3 to 4") && refusal.text.contains("uses 1"))
         #expect(refusal.protocols == older.protocols)
         let toWorker = try older.encode(CoordinatorMessage.refused(refusal))
         #expect(try newest.decode(toWorker) == CoordinatorMessage.refused(refusal))

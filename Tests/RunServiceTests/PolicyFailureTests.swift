@@ -40,7 +40,7 @@ enum Misdeed: String, CaseIterable, Sendable {
             "source entity Note has no attribute (a name that the model does not have)"
         case .readsWrongType: "source attribute Note.tag is of another type"
         case .swallows: "it makes objects of Person, which it does not declare"
-        case .changesFound: "it changes an object of Tag that is found"
+        case .changesFound: "it changes an object of Tag that it found"
         case .changesKey: "it changes Tag.name, by which it finds objects"
         case .changesWhileValidating: "it changes objects while it validates"
         case .addsWrongEntity: "Note.lines leads to objects of Line, and not of Tag"

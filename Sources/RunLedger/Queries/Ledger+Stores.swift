@@ -248,7 +248,10 @@ extension Ledger {
             let places = Array(repeating: "?", count: stores.count).joined(separator: ",")
             let rows = try Row.fetchCursor(
                 database,
-                sql: "SELECT store, content FROM store_report WHERE run = ? AND store IN (\(places))",
+                sql: """
+                    SELECT store, content FROM store_report
+                    WHERE run = ? AND store IN (\(places))
+                    """,
                 arguments: [run] + StatementArguments(stores))
             var texts: [Int: String] = [:]
             while let row = try rows.next() { texts[row[0]] = row[1] }
