@@ -236,11 +236,12 @@ package struct LocalCluster: Sendable {
         settings.grace = 0
         let setup = SlotSetup(
             roots: [Self.root: FilePath("/")], reportMilliseconds: times.report)
+        var slotPlan = SlotPlan(
+            count: slots.count, body: try slots.body(environment, setup, runs.ownResults),
+            limits: slots.limits, setup: setup)
+        slotPlan.startsFirst = true
         let plan = WorkerPlan(
-            endpoint: endpoint, security: .none, settings: settings,
-            slots: SlotPlan(
-                count: slots.count, body: try slots.body(environment, setup, runs.ownResults),
-                limits: slots.limits, setup: setup))
+            endpoint: endpoint, security: .none, settings: settings, slots: slotPlan)
         let starts = SlotStarts(limit: LocalTimes.mostFailedStarts)
         let (log, place) = (log, place)
         return try RunningWorker(

@@ -40,7 +40,7 @@ struct LineLogHandler: LogHandler {
 
     private func text(_ event: LogEvent, _ metadata: Logger.Metadata) -> String {
         let date = Date(timeIntervalSince1970: Double(wallTime() / 1000))
-        var line = "\(ISO8601DateFormatter().string(from: date)) \(event.level) godwit: "
+        var line = "\(date.ISO8601Format()) \(event.level) godwit: "
         if let kind = metadata.text(.kind) { line += "\(kind): " }
         if let run = metadata.text(.run) {
             line += run + (metadata.text(.store).map { "/\($0)" } ?? "") + ": "

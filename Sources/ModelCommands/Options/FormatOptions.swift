@@ -63,7 +63,7 @@ package struct FormatOptions: ParsableArguments {
     /// A report without cases that begins now, on this machine.
     private func checkReport(_ name: String) -> CheckReport {
         // The schema of JUnit takes no time zone.
-        let now = ISO8601DateFormatter().string(from: Date()).prefix { $0 != "Z" }
+        let now = Date().ISO8601Format().prefix { $0 != "Z" }
         return CheckReport(name: name, timestamp: String(now), host: HostName.own)
     }
 }

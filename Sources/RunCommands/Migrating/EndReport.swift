@@ -55,7 +55,7 @@ package struct EndReport {
         report = try CommandFailure.translating {
             let begun = Date(
                 timeIntervalSince1970: Double(try records.run(run).record.begunAt) / 1000)
-            facts.begun = ISO8601DateFormatter().string(from: begun)
+            facts.begun = begun.ISO8601Format()
             return try RunReport(facts, stores: stores, guide: .commandLine)
         }
     }

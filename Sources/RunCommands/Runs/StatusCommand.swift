@@ -106,7 +106,7 @@ struct RecordedStatus: Hashable, Sendable, Codable {
 
     private static func text(of milliseconds: Int64) -> String {
         let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-        return ISO8601DateFormatter().string(from: date)
+        return date.ISO8601Format()
     }
 
     /// What is printed of some runs.

@@ -99,7 +99,7 @@ package struct ClusterRuns: Sendable {
     package func adoptSwaps(
         of request: RunRequest, in run: RunOverview
     ) throws(RunError) -> RunOverview? {
-        let recorded = try RecordedRequest(reading: run.record.request)
+        let recorded = try dependencies.cache.request(run.record.request)
         guard let text = try recorded.adoptingSwaps(of: request)?.text() else { return nil }
         try RunError.ledger { () throws(LedgerError) in
             try dependencies.ledger.append([.requestChanged(run: run.id, request: text)])
@@ -112,7 +112,7 @@ package struct ClusterRuns: Sendable {
     /// - Returns: the run as it is from now on.
     /// - Throws: `RunError` where the ledger cannot be read or written.
     package func assumeClosed(in run: RunOverview) throws(RunError) -> RunOverview {
-        let recorded = try RecordedRequest(reading: run.record.request)
+        let recorded = try dependencies.cache.request(run.record.request)
         guard let text = try recorded.assumingClosed()?.text() else { return run }
         try RunError.ledger { () throws(LedgerError) in
             try dependencies.ledger.append([.requestChanged(run: run.id, request: text)])

@@ -62,6 +62,7 @@ final class WorkerLoop: PollLoopHandler {
         settings.exitsWhenOrphaned = plan.parent != nil
         machine = WorkerMachine(settings: settings)
         sockets.watch(pool.descriptor)
+        if plan.slots.startsFirst { pool.want(0, now: sockets.now) }
         if let parent = plan.parent { try watch(parent) }
     }
 

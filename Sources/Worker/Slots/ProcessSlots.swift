@@ -6,7 +6,8 @@ import MigrationEngine
 
 /// Slots that are processes.
 ///
-/// A slot's process is started for its first job. One that ends is started again, at once the
+/// A slot's process is started for its first job, the first one's with the worker where the plan
+/// says so. One that ends is started again, at once the
 /// first time and after growing pauses when it ends again and again; no other slot notices. The
 /// kernel kills the processes when the thread that uses this object ends.
 package final class ProcessSlots: Slots {

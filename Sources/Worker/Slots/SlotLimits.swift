@@ -67,6 +67,9 @@ package struct SlotPlan: Sendable {
     package var limits: SlotLimits
     /// What every slot is told when it starts.
     package var setup: SlotSetup
+    /// Whether the first slot starts with the worker, and not with its first job: where a job is
+    /// sure to come, the process gets ready meanwhile.
+    package var startsFirst = false
 
     package init(count: Int, body: Body, limits: SlotLimits, setup: SlotSetup) {
         self.count = count
