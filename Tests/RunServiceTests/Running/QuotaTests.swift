@@ -141,7 +141,7 @@ extension DiskTests {
                     makeRoom()
                 }
                 // Where not even the ledger has room, no pause can be recorded.
-                runs.logged = { text in if text.contains("not enough space") { makeRoom() } }
+                runs.logged = { text in if text.contains("disk is full") { makeRoom() } }
                 var request = try lab.request([store], strategy: .partitioned)
                 Self.smallerChunks(&request)
                 request.waitsForRoom = true
