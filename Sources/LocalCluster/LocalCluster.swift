@@ -28,6 +28,8 @@ package struct LocalCluster: Sendable {
     package let waitsForSpace: Bool
     /// Whether results of small stores count that worker processes alone have validated.
     package var trustsWorkers = false
+    /// Whether a job is to be expected, so that its slot gets ready while the run begins.
+    package var expectsJobs = false
     /// Told what clients that watch a run are told, on the coordinator's thread.
     package var watch: @Sendable (WatchEvent) -> Void = { _ in }
     /// Told what operators should know and no report holds, on any thread.
@@ -239,7 +241,7 @@ package struct LocalCluster: Sendable {
         var slotPlan = SlotPlan(
             count: slots.count, body: try slots.body(environment, setup, runs.ownResults),
             limits: slots.limits, setup: setup)
-        slotPlan.startsFirst = true
+        slotPlan.startsFirst = expectsJobs
         let plan = WorkerPlan(
             endpoint: endpoint, security: .none, settings: settings, slots: slotPlan)
         let starts = SlotStarts(limit: LocalTimes.mostFailedStarts)

@@ -102,7 +102,7 @@ extension LedgerError: CustomStringConvertible {
         case .missing: "does not exist"
         case .copied(let folder):
             "is a copy of the one in \(folder), whose runs and stores it names"
-        case .noSpace(let reason): "could not be written because the disk is full: \(reason)"
+        case .noSpace(let reason): "could not be written because no space is left: \(reason)"
         case .inputOutput(let reason): "could not be read or written: \(reason)"
         case .refusing(let reason):
             "accepts no more records because a write failed: \(reason)"

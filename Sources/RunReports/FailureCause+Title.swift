@@ -25,7 +25,7 @@ extension FailureCause {
         case .inputOutput: "a file could not be read or written"
         case .validationFailed: "validation failed"
         case .swapRefused: "the result cannot take the store's place"
-        case .crashed: "crashed repeatedly"
+        case .crashed: "crashed on every attempt"
         case .timedOut: "repeatedly made no progress for too long"
         case .outOfMemory: "repeatedly took too much memory"
         case .leaseExpired: "workers were lost during the work"

@@ -102,9 +102,9 @@ extension RunError: CustomStringConvertible {
             "validation failed: the result does not match the mapping. Godwit discarded it. The "
                 + "original is unchanged:\n" + report.lines.joined(separator: "\n")
         case .otherRun(let id, let store, _):
-            "\(store) belongs to the unfinished run \(id), which has different options. Nothing "
-                + "was changed. Run the command of that run again, cancel that run, or use "
-                + "another state folder"
+            "\(store) belongs to the unfinished run \(id), which has another request "
+                + "(paths, model or options). Nothing was changed. Run the command of that run "
+                + "again, cancel that run, or use another state folder"
         case .runOfOtherVersion(let id, let store, _, let engine):
             "\(store) belongs to the unfinished run \(id), which a version of Godwit with engine "
                 + "\(engine) began. Nothing was changed. Finish the run with that version, or "
@@ -115,7 +115,7 @@ extension RunError: CustomStringConvertible {
         case .nothingFailed(let run, let store?):
             "\(store) has not failed in the run \(run): there is nothing to replay"
         case .noRun(let id?, let state): "\(state) has no run \(id)"
-        case .noRun(nil, let state): "\(state) has no run yet"
+        case .noRun(nil, let state): "\(state) has no runs yet"
         case .alreadyThere(let path): "\(path) already has the destination's model version"
         case .stopped:
             "the run was stopped. The original is unchanged. The same command resumes the run"

@@ -15,6 +15,16 @@ final class PageShapes: Sendable {
         let values: [String]
         /// Columns that are tested for null.
         let tests: [String]
+
+        /// Byte by byte: names that Unicode calls equivalent are two to SQLite.
+        static func == (left: Key, right: Key) -> Bool {
+            left.kind == right.kind && left.name.isExactly(right.name)
+                && areExact(left.values, right.values) && areExact(left.tests, right.tests)
+        }
+
+        private static func areExact(_ left: [String], _ right: [String]) -> Bool {
+            left.count == right.count && zip(left, right).allSatisfy { $0.isExactly($1) }
+        }
     }
 
     /// The places of objects in the schema, by name.
@@ -25,21 +35,7 @@ final class PageShapes: Sendable {
     /// The most shapes that are kept.
     private static let limit = 4_096
 
-    private let objects: [SchemaObject]
-
-    init(_ schema: StoreSchema) {
-        objects = schema.objects
-        places = NamePlaces(objects.map(\.name))
-    }
-
-    /// Whether a schema, equal to the one it was made of, is so byte by byte: equal texts of Swift
-    /// may be two names to SQLite.
-    func isExact(_ schema: StoreSchema) -> Bool {
-        objects.count == schema.objects.count
-            && zip(objects, schema.objects).allSatisfy { one, other in
-                one.name.isExactly(other.name) && (one.sql ?? "").isExactly(other.sql ?? "")
-            }
-    }
+    init(_ schema: StoreSchema) { places = NamePlaces(schema.objects.map(\.name)) }
 
     /// The shape of a key, made where it is not known.
     ///

@@ -33,8 +33,7 @@ package final class SchemaCache: Sendable {
     /// How the records of a file are read.
     func shapes(of schema: StoreSchema) -> PageShapes {
         guard schema.objects.count <= Self.objectLimit else { return PageShapes(schema) }
-        let known = shapes.value(for: schema.objects.map(\.unplaced)) { PageShapes(schema) }
-        return known.isExact(schema) ? known : PageShapes(schema)
+        return shapes.value(for: schema.objects.map(\.unplaced)) { PageShapes(schema) }
     }
 
     /// What the schema of a file has beyond its layout.

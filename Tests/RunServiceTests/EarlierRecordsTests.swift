@@ -44,6 +44,34 @@ import Testing
         }
     }
 
+    @Test("workers read the same text, whatever becomes of the swaps", arguments: [false, true])
+    func workerText(isOwn: Bool) throws {
+        try StoreLab.run { lab in
+            var request = RunRequest(
+                destination: .model(try DestinationModel(model: ForgeModels.notes(version: 2))),
+                options: PlanOptions(strategy: .partitioned, chunkBytes: 70_000),
+                output: nil, state: try lab.path(lab.state), inputs: [try lab.path(lab.store)],
+                slots: 2)
+            let recorded = RecordedRequest(request, mark: "m")
+            let text = try recorded.text()
+            let cache = MigrationCache()
+            if isOwn { cache.add(recorded, text: text) }
+            #expect(try cache.workerText(text) == text)
+            #expect(try RecordedRequest(reading: text).text() == text)
+            request.defersSwap = true
+            request.assumesClosed = true
+            let changed = try #require(recorded.adoptingSwaps(of: request)).text()
+            #expect(changed != text)
+            #expect(try cache.workerText(changed) == text)
+            let closed = try #require(recorded.assumingClosed()).text()
+            #expect(try cache.workerText(closed) == text)
+            // As a version wrote it that recorded less.
+            let old = text.replacingOccurrences(of: "\"mappings\":[],", with: "")
+            #expect(old != text)
+            #expect(try cache.workerText(old) == text)
+        }
+    }
+
     @Test("a result without steps is read") func result() throws {
         try StoreLab.run { lab in
             try lab.forge(StoreLab.recipe())

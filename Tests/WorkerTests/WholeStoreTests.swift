@@ -216,7 +216,7 @@ import Testing
                     == .wrongPlan)
             let job = try lab.job(output: "out/store.sqlite")
             var bytes = try lab.files.contents(of: lab.store, limit: 1 << 26)
-            // The change counter of the database's header (SQLite file format §1.3.4).
+            // The change counter of the database's header (SQLite file format §1.3).
             bytes[27] &+= 1
             try lab.files.publish(bytes, to: lab.store)
             #expect(

@@ -125,7 +125,7 @@ package struct Refusal: Hashable, Sendable {
     ) -> Refusal {
         Refusal(
             code: .protocolVersion,
-            text: "protocol version \(theirs) is not supported (this side uses \(ours)); "
+            text: "protocol version \(theirs) is not supported (the coordinator uses \(ours)); "
                 + "use the same release of godwit on both sides", protocols: ours)
     }
 

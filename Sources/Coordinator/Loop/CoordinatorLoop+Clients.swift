@@ -127,8 +127,8 @@ extension CoordinatorLoop {
         case .otherRun(let id, let store, _):
             let text =
                 "\(name(of: store, plan)) belongs to the unfinished run \(id), which has "
-                + "different options. Nothing was changed. Run the command of that run again, or "
-                + "cancel that run"
+                + "another request (paths, model or options). Nothing was changed. Run the "
+                + "command of that run again, or cancel that run"
             return Refusal(code: .otherRun, text: text, protocols: protocols, run: id)
         case .noRoom(let shortage):
             let text =

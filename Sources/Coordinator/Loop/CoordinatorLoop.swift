@@ -170,7 +170,8 @@ final class CoordinatorLoop: PollLoopHandler {
                     dependencies.note(.falseName(worker: known, claimed: hello.worker))
                     return refuse(
                         ClientID(peer.connection.text), .badMessage,
-                        "the worker calls itself \(hello.worker), but its key is of \(key)", peer)
+                        "the worker calls itself \(hello.worker), but its key belongs to \(key)",
+                        peer)
                 }
                 name = known
             }

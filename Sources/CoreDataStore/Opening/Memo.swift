@@ -18,6 +18,11 @@ package final class Memo<Key: Equatable & Sendable, Value: Sendable>: Sendable {
     /// - Parameter limit: the most values that are kept; the oldest makes room.
     package init(limit: Int) { self.limit = limit }
 
+    /// The value of a key; nil where it is not known.
+    package func known(_ key: Key) -> Value? {
+        entries.withLock { entries in entries.last { $0.key == key }?.value }
+    }
+
     /// The value of a key, computed where it is not known.
     ///
     /// No thread waits for another thread's computation; two may compute the same.
@@ -25,8 +30,7 @@ package final class Memo<Key: Equatable & Sendable, Value: Sendable>: Sendable {
     package func value<Failure: Error>(
         for key: Key, compute: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let known = entries.withLock { entries in entries.last { $0.key == key }?.value }
-        if let known { return known }
+        if let known = known(key) { return known }
         let value = try compute()
         entries.withLock { entries in
             guard !entries.contains(where: { $0.key == key }) else { return }

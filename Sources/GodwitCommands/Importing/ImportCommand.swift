@@ -17,8 +17,8 @@ struct ImportCommand: ParsableCommand {
             PARTS holds files such as 0001.jsonl with one JSON object in each line:
               {"entity": "Note", "attributes": {"id": 7}, "relationships": {"folder": "f1"}}
             Relationships refer to objects of any part by their keys. The key of an entity is the \
-            attribute of its uniqueness constraint, or the one that --key names. Godwit updates an \
-            object whose key is in the store, and inserts any other.
+            attribute of its one-attribute uniqueness constraint, or the one that --key names. \
+            Godwit updates an object whose key is in the store, and inserts any other.
             Each batch is one transaction, which also records the progress. You can kill the \
             import at any moment; the same command resumes it after the last batch.
             """)

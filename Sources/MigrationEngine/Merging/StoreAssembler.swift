@@ -351,7 +351,7 @@ package final class StoreAssembler {
     }
 
     /// Sets the file's change counter, and for which counter its page count is valid (SQLite file
-    /// format §1.3.4 and §1.3.15), to what does not depend on the number of transactions.
+    /// format §1.3), to what does not depend on the number of transactions.
     ///
     /// Each step is one, and there are more steps where more slots get smaller chunks. Thus results
     /// are equal byte by byte, however many workers made them and however often.

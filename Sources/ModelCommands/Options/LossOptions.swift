@@ -6,7 +6,7 @@ package import MigrationPlans
 package struct LossOptions: ParsableArguments {
     @Option(
         help: """
-            Report losses of values, links or objects, or refuse them. If refused, a store fails \
+            Report losses of values, links or objects, or refuse them. With refuse, a store fails \
             before Godwit writes anything, and a version fails its check.
             """)
     var losses = RefusalArgument.report

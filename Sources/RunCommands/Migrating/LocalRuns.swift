@@ -37,12 +37,13 @@ package struct LocalRuns {
     /// - Parameters:
     ///   - state: the state folder.
     ///   - purpose: what others are told who want the folder meanwhile.
+    ///   - expectsJobs: whether there is more to do than moves.
     ///   - watch: told what happens, beside the view.
     ///   - begin: asks the coordinator for the run.
     /// - Returns: how it ended.
     /// - Throws: `CommandFailure`.
     package func run(
-        state: FilePath, purpose: String,
+        state: FilePath, purpose: String, expectsJobs: Bool = true,
         watch: @escaping @Sendable (WatchEvent) -> Void = { _ in },
         begin: (RunningCoordinator) throws(RunError) -> String
     ) throws(CommandFailure) -> LocalRunEnd {
@@ -53,6 +54,7 @@ package struct LocalRuns {
                 slots: slots, waitsForSpace: waitsForSpace,
                 environment: CommandEnvironment.make(clock: clock), place: try Self.place())
             cluster.trustsWorkers = trustsWorkers
+            cluster.expectsJobs = expectsJobs
             if let log {
                 cluster.log = { log.warning("\($0)") }
             } else {

@@ -55,7 +55,8 @@ package struct SwapCommand: ParsableCommand {
             slots: LocalSlots(.processes, count: processors), waitsForSpace: false, clock: clock)
         let assumesClosed = assumeClosed
         let end = try runs.run(
-            state: selection.state, purpose: "swapping", watch: { log.take($0) }
+            state: selection.state, purpose: "swapping", expectsJobs: false,
+            watch: { log.take($0) }
         ) { coordinator throws(RunError) in
             try coordinator.swap(selection, assumesClosed: assumesClosed)
         }

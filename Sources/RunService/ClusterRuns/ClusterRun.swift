@@ -79,7 +79,7 @@ package final class ClusterRun: Sendable {
         choosesByPolicies = dependencies.choosesByPolicies
         ownResults = dependencies.ownResults
         bounds = recorded.bounds ?? RunBounds()
-        text = try recorded.forWorkers()?.text() ?? run.record.request
+        text = try dependencies.cache.workerText(run.record.request)
         digest = ContentDigest.hexadecimal(of: Array(text.utf8))
         context = RunContext(
             id: run.id, mark: recorded.mark + "-\(run.id)",

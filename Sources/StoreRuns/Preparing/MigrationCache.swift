@@ -18,6 +18,8 @@ package final class MigrationCache: Sendable {
 
     /// Requests by their texts: reading one takes longer than opening a small store.
     private let requests = Memo<String, RecordedRequest>(limit: 8)
+    /// Texts of requests that this process wrote, which encode to nothing else.
+    private let written = Memo<String, Bool>(limit: 8)
 
     package init() {}
 
@@ -33,6 +35,18 @@ package final class MigrationCache: Sendable {
     /// Remembers a request that was made here.
     package func add(_ request: RecordedRequest, text: String) {
         _ = requests.value(for: text) { request }
+        _ = written.value(for: text) { true }
+    }
+
+    /// The request of a text as workers read it.
+    ///
+    /// - Returns: the same text, however the request's swaps change and whichever version of the
+    ///   program recorded it.
+    /// - Throws: `RunError.engine` for a text of another version of the program.
+    package func workerText(_ text: String) throws(RunError) -> String {
+        let recorded = try request(text)
+        if let plain = recorded.forWorkers() { return try plain.text() }
+        return written.known(text) == true ? text : try recorded.text()
     }
 
     /// What opening stores works out.

@@ -42,8 +42,8 @@ package struct RecordedRequest: Sendable, Codable {
     package private(set) var mark: String
     /// Whether results wait for `godwit swap`, also those of a replay.
     private(set) var defersSwap: Bool
-    /// Whether stores may be swapped where programs that have them open cannot be seen; nil in
-    /// requests of versions that did not ask.
+    /// Whether stores may be swapped where programs that have them open cannot be seen; nil for
+    /// no, so that the text of a request without it is the one that workers read.
     private(set) var assumesClosed: Bool?
     /// Bounds of the run, which do not tell requests apart either; nil in requests of versions
     /// that did not record them.
@@ -57,7 +57,7 @@ package struct RecordedRequest: Sendable, Codable {
     package init(_ request: RunRequest, mark: String) {
         self.mark = mark
         defersSwap = request.defersSwap
-        assumesClosed = request.assumesClosed
+        assumesClosed = request.assumesClosed ? true : nil
         bounds = request.bounds
         inputs = request.inputs
         destinationName = request.destinationName
@@ -82,7 +82,7 @@ package struct RecordedRequest: Sendable, Codable {
     package func adoptingSwaps(of request: RunRequest) -> RecordedRequest? {
         var changed = self
         changed.defersSwap = request.defersSwap
-        changed.assumesClosed = request.assumesClosed
+        changed.assumesClosed = request.assumesClosed ? true : nil
         let isSame =
             defersSwap == request.defersSwap && assumesClosed ?? false == request.assumesClosed
         return isSame ? nil : changed
@@ -97,12 +97,12 @@ package struct RecordedRequest: Sendable, Codable {
     }
 
     /// The request as workers read it, which have nothing to do with swaps: it stays the same
-    /// where what is wanted of them changes; nil where they can read it as it is.
+    /// where what is wanted of them changes; nil where it is this one.
     package func forWorkers() -> RecordedRequest? {
-        guard defersSwap || assumesClosed != false else { return nil }
+        guard defersSwap || assumesClosed != nil else { return nil }
         var changed = self
         changed.defersSwap = false
-        changed.assumesClosed = false
+        changed.assumesClosed = nil
         return changed
     }
 

@@ -63,7 +63,7 @@ package struct ResultBuilder {
             }
             let assembler = try StoreAssembler(
                 plan: planned.laidOut, source: planned.source, at: places.building,
-                isBlank: isBlank, policies: policies, attempt: places.folder)
+                isBlank: isBlank, policies: policies, attempt: places.folder, files: files)
             try steps.step(.copy) { () throws(EngineError) in try assembler.copyDirectly() }
             guard validates else {
                 try finish(planned, assembler)

@@ -370,7 +370,7 @@ import Testing
             (["status", "--connect", "tcp://10.0.0.1:7000"], "--keys"),
             (["watch", "--connect", "tcp://127.0.0.1:7000"], "--plain"),
             (["watch", "--connect", "host"], "tcp://HOST:PORT"),
-            (["workers", "--connect", "tcp://10.0.0.1:7000", "--plain"], "unencrypted"),
+            (["workers", "--connect", "tcp://10.0.0.1:7000", "--plain"], "Unencrypted"),
             (["pause", "--connect", "ipc:///c"], "target"),
             (["cancel", "--connect", "ipc:///c"], "name the run"),
             (["replay", "data/a.sqlite", "--connect", "ipc:///c"], "--store"),

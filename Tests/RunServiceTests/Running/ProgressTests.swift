@@ -34,7 +34,7 @@ import Testing
                     request.bounds.failures = 2
                     request.slots = 1
                 })
-            #expect(ending.stopReason == "2 stores failed, which reaches the limit")
+            #expect(ending.stopReason == "2 stores failed: the limit is reached")
             #expect(ending.counts[.failed] == 2 && ending.counts[.done] == nil)
             #expect(try lab.bytes() == before)
             let log = NoticeLog(stores)

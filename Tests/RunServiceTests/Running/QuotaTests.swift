@@ -141,7 +141,11 @@ extension DiskTests {
                     makeRoom()
                 }
                 // Where not even the ledger has room, no pause can be recorded.
-                runs.logged = { text in if text.contains("disk is full") { makeRoom() } }
+                runs.logged = { text in
+                    if text.contains("space is left") || text.contains("not enough space") {
+                        makeRoom()
+                    }
+                }
                 var request = try lab.request([store], strategy: .partitioned)
                 Self.smallerChunks(&request)
                 request.waitsForRoom = true

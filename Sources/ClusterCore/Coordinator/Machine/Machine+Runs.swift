@@ -151,7 +151,7 @@ extension CoordinatorMachine {
         // Nothing is left to be stopped.
         guard run.inside + run.toOffer > 0 else { return }
         let stores = run.failures == 1 ? "store" : "stores"
-        hold(index, .stopped("\(run.failures) \(stores) failed, which reaches the limit"))
+        hold(index, .stopped("\(run.failures) \(stores) failed: the limit is reached"))
     }
 
     /// Ends a run whose last store has ended.
