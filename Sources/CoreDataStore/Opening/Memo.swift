@@ -18,11 +18,6 @@ package final class Memo<Key: Equatable & Sendable, Value: Sendable>: Sendable {
     /// - Parameter limit: the most values that are kept; the oldest makes room.
     package init(limit: Int) { self.limit = limit }
 
-    /// The value of a key; nil where it is not known.
-    package func known(_ key: Key) -> Value? {
-        entries.withLock { entries in entries.last { $0.key == key }?.value }
-    }
-
     /// The value of a key, computed where it is not known.
     ///
     /// No thread waits for another thread's computation; two may compute the same.
@@ -30,7 +25,8 @@ package final class Memo<Key: Equatable & Sendable, Value: Sendable>: Sendable {
     package func value<Failure: Error>(
         for key: Key, compute: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        if let known = known(key) { return known }
+        let known = entries.withLock { entries in entries.last { $0.key == key }?.value }
+        if let known { return known }
         let value = try compute()
         entries.withLock { entries in
             guard !entries.contains(where: { $0.key == key }) else { return }

@@ -16,10 +16,15 @@ package final class MigrationCache: Sendable {
     /// The versions that stores are written as on their way to another one.
     let versions = Memo<Model, DestinationModel>(limit: 32)
 
+    /// A request with where its text comes from.
+    private struct KnownRequest: Sendable {
+        let request: RecordedRequest
+        /// Whether this process wrote the text, which encoding would only give again.
+        let isWrittenHere: Bool
+    }
+
     /// Requests by their texts: reading one takes longer than opening a small store.
-    private let requests = Memo<String, RecordedRequest>(limit: 8)
-    /// Texts of requests that this process wrote, which encode to nothing else.
-    private let written = Memo<String, Bool>(limit: 8)
+    private let requests = Memo<String, KnownRequest>(limit: 8)
 
     package init() {}
 
@@ -27,15 +32,22 @@ package final class MigrationCache: Sendable {
     ///
     /// - Throws: `RunError.engine` for a text of another version of the program.
     package func request(_ text: String) throws(RunError) -> RecordedRequest {
+        try known(text).request
+    }
+
+    private func known(_ text: String) throws(RunError) -> KnownRequest {
         try requests.value(for: text) { () throws(RunError) in
-            try RecordedRequest(reading: text)
+            KnownRequest(request: try RecordedRequest(reading: text), isWrittenHere: false)
         }
     }
 
-    /// Remembers a request that was made here.
+    /// Remembers a request that this process encoded.
+    ///
+    /// - Parameters:
+    ///   - request: that was encoded.
+    ///   - text: what came of it.
     package func add(_ request: RecordedRequest, text: String) {
-        _ = requests.value(for: text) { request }
-        _ = written.value(for: text) { true }
+        _ = requests.value(for: text) { KnownRequest(request: request, isWrittenHere: true) }
     }
 
     /// The request of a text as workers read it.
@@ -44,9 +56,9 @@ package final class MigrationCache: Sendable {
     ///   program recorded it.
     /// - Throws: `RunError.engine` for a text of another version of the program.
     package func workerText(_ text: String) throws(RunError) -> String {
-        let recorded = try request(text)
-        if let plain = recorded.forWorkers() { return try plain.text() }
-        return written.known(text) == true ? text : try recorded.text()
+        let known = try known(text)
+        if let plain = known.request.forWorkers() { return try plain.text() }
+        return known.isWrittenHere ? text : try known.request.text()
     }
 
     /// What opening stores works out.
