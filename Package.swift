@@ -23,13 +23,18 @@ let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swif
 typealias Targets = [Target.Dependency]
 /// What mappings are made of.
 let mapping: Targets = ["MappingModel", "MappingExpressions", "ManagedObjectModel"]
+/// What validation stands on.
+let proof: Targets =
+    mapping + [
+        "StoreFileChecks", "CoreDataStore", "StorePages", "SafeSQLite", "Jobs", "DurableFiles",
+    ]
 /// What runs of migrations stand on.
 let engine: Targets = ["MigrationEngine", "MigrationPlans", "CoreDataStore", "SafeSQLite"]
 /// What a coordinator's own part of runs stands on.
 let runs: Targets =
     engine + mapping + [
-        "RunService", "StoreRuns", "StateFolders", "MigrationValidation", "MappingInference",
-        "RunLedger", "DurableFiles", "Jobs",
+        "RunService", "StoreRuns", "StateFolders", "MigrationValidation", "ValidationScans",
+        "MappingInference", "RunLedger", "DurableFiles", "Jobs",
     ]
 /// What the state machines of clusters say to each other.
 let cluster: Targets = ["ClusterVocabulary", "ClusterProtocol", "Jobs"]
@@ -126,13 +131,10 @@ let package = Package(
                 "CoreDataStore", "StorePages", "SafeSQLite", "ModelFiles", "ManagedObjectModel",
                 "DurableFiles",
             ]),
+        // What validation reads of both files, row by row, and the rules that it holds them to.
+        layer("ValidationScans", proof + ["ExpressionEvaluation", sqlite]),
         // Proof that a result is what its source must become, by code of its own.
-        layer(
-            "MigrationValidation",
-            mapping + [
-                "ExpressionEvaluation", "StoreFileChecks", "CoreDataStore", "StorePages",
-                "SafeSQLite", "Jobs", "DurableFiles", sqlite,
-            ]),
+        layer("MigrationValidation", proof + ["ValidationScans"]),
         // How a store is migrated, as values and files, and the SQL of computed values.
         layer(
             "MigrationPlans",
@@ -176,10 +178,9 @@ let package = Package(
         // One store of a run: the request, its preparation, its result, and the run's records.
         layer(
             "StoreRuns",
-            engine + [
-                "StateFolders", "MigrationPlanning", "MigrationValidation", "StoreFileChecks",
-                "StoreSwap", "MappingInference", "MappingModel", "ModelFiles", "ManagedObjectModel",
-                "RunLedger", "Jobs", "Threads", "StoreLocks", "DurableFiles",
+            engine + proof + [
+                "StateFolders", "MigrationPlanning", "MigrationValidation", "ValidationScans",
+                "StoreSwap", "MappingInference", "ModelFiles", "RunLedger", "Threads", "StoreLocks",
             ]),
         // Giving results their names, and the commands on results of earlier runs.
         layer(
@@ -193,9 +194,9 @@ let package = Package(
             "RunService",
             engine + [
                 "MappingInference", "StateFolders", "MigrationPlanning", "RunMoves", "StoreRuns",
-                "StoreDiscovery", "MigrationValidation", "StoreFileChecks", "StoreSwap",
-                "MappingModel", "ManagedObjectModel", "RunLedger", "Jobs", "StoreLocks",
-                "DurableFiles",
+                "StoreDiscovery", "MigrationValidation", "ValidationScans", "StoreFileChecks",
+                "StoreSwap", "MappingModel", "ManagedObjectModel", "RunLedger", "Jobs",
+                "StoreLocks", "DurableFiles",
             ]),
         // What coordinator, workers, slots and clients say to each other.
         .target(
@@ -204,19 +205,17 @@ let package = Package(
         // Slots as processes of their own.
         layer(
             "Worker",
-            [
-                "WorkerRules", "ClusterVocabulary", "ClusterProtocol", "MigrationEngine",
-                "MigrationPlans", "SafeSQLite", "Jobs", "ZeroMQ", "Threads", "DurableFiles",
-                "CLinux",
+            cluster + [
+                "WorkerRules", "MigrationEngine", "MigrationPlans", "SafeSQLite", "ZeroMQ",
+                "Threads", "DurableFiles", "CLinux",
             ]),
         // The loop over ledger and sockets, and the coordinator's own part of migrations.
         layer(
             "Coordinator",
-            [
-                "StateFolders", "RunSupervision", "ClusterCore", "ClusterVocabulary",
-                "ClusterProtocol", "RunService", "RunMoves", "StoreRuns", "StoreDiscovery",
-                "MigrationEngine", "MigrationPlans", "SafeSQLite", "RunLedger", "Jobs", "ZeroMQ",
-                "Threads", "DurableFiles",
+            cluster + [
+                "StateFolders", "RunSupervision", "ClusterCore", "RunService", "RunMoves",
+                "StoreRuns", "StoreDiscovery", "MigrationEngine", "MigrationPlans", "SafeSQLite",
+                "RunLedger", "ZeroMQ", "Threads", "DurableFiles",
             ]),
         // A coordinator and a worker of one process, for one run on this machine.
         layer(
@@ -347,7 +346,8 @@ let package = Package(
             ["TestSupport", "RunLedger", "Jobs", "Threads", "DurableFiles", grdb]),
         tests("MigrationPlanningTests", storeTests + ["MigrationPlanning"]),
         tests(
-            "MigrationValidationTests", storeTests + ["MigrationValidation", "StoreFileChecks"]),
+            "MigrationValidationTests",
+            storeTests + ["MigrationValidation", "ValidationScans", "StoreFileChecks"]),
         tests("StoreImportTests", storeTests + ["StoreImport"]),
         // The scenarios of `godwit demo`, as small ones.
         .testTarget(

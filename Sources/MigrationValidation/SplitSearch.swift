@@ -3,6 +3,7 @@ import ManagedObjectModel
 package import MappingModel
 package import SafeSQLite
 import StoreFileChecks
+package import ValidationScans
 
 /// Finds out which filters of a mapping hold for the objects of a source, without a plan.
 package enum SplitSearch {

@@ -1,5 +1,6 @@
 package import SafeSQLite
 package import StoreFileChecks
+import ValidationScans
 
 extension ValidationReading {
     /// The files of a validator.

@@ -1,7 +1,9 @@
 import DurableFiles
 import Jobs
+package import MappingModel
 package import SafeSQLite
 package import StoreFileChecks
+package import ValidationScans
 
 /// One object or link that is not what it must be: where, never what.
 package struct Difference: Hashable, Sendable, Codable {

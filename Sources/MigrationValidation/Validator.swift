@@ -1,8 +1,10 @@
 import CoreDataStore
 import DurableFiles
+import MappingModel
 import ManagedObjectModel
 package import SafeSQLite
 package import StoreFileChecks
+package import ValidationScans
 
 /// Proves that a destination is what its source must become.
 ///

@@ -1,7 +1,6 @@
 import DurableFiles
 import MappingInference
-import MappingModel
-package import MigrationValidation
+package import MappingModel
 
 /// What several stores lose of one property, of one entity, or of history.
 package struct FleetLoss: Hashable, Sendable {

@@ -1,6 +1,7 @@
 import DurableFiles
+package import MappingModel
 import MigrationEngine
-package import MigrationValidation
+import MigrationValidation
 import RunService
 import StoreFileChecks
 import StoreRuns

@@ -1,5 +1,6 @@
 package import Jobs
 package import ManagedObjectModel
+package import MappingModel
 package import MigrationPlans
 package import MigrationValidation
 import RunService

@@ -3,6 +3,7 @@ import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
 import SafeSQLite
+import ValidationScans
 
 extension SeededFault {
     /// A fault of one row of a random table that has rows.

@@ -5,6 +5,7 @@ import MigrationEngine
 import MigrationValidation
 package import SafeSQLite
 import TestSupport
+import ValidationScans
 
 /// One way to spoil a destination or a part of one, at a place that a seed chooses.
 package struct SeededFault: Sendable, CustomStringConvertible {

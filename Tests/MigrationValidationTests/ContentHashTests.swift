@@ -2,7 +2,7 @@ import DurableFiles
 import SafeSQLite
 import Testing
 
-@testable import MigrationValidation
+@testable import ValidationScans
 
 @Suite struct ContentHashTests {
     private static let seed = HashSeed("ZITEM.ZNAME")

@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import MigrationValidation
+import ValidationScans
 
 @Suite struct MappedValidationTests {
     private func withPair(

@@ -8,6 +8,7 @@ import SafeSQLite
 import StoreFileChecks
 
 @testable import MigrationValidation
+import ValidationScans
 
 /// A pair of models with the changes that move rows about, a source written by hand, and its
 /// destination written by hand as well: plain SQL of this one mapping.

@@ -12,6 +12,7 @@ import TestSupport
 import Testing
 
 @testable import MigrationValidation
+@testable import ValidationScans
 
 @Suite struct SeededFaultTests {
     /// The models of two apps, and random ones that have what those lack.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import MigrationValidation
+@testable import ValidationScans
 
 @Suite struct SipHashTests {
     /// From the reference implementation's vectors for 128 bits: the key 00 to 0f, messages of

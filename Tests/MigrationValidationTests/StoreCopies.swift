@@ -9,6 +9,7 @@ import StoreFileChecks
 import Testing
 
 @testable import MigrationValidation
+import ValidationScans
 
 /// A store and a copy of it, validated against each other under the identity mapping.
 struct StoreCopies {

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationXML
+import MappingModel
 import StoreFileChecks
 import Testing
 

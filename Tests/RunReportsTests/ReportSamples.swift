@@ -1,5 +1,6 @@
 import DurableFiles
 import Jobs
+import MappingModel
 import MigrationEngine
 import MigrationPlans
 import RunService

@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import ManagedObjectModel
 import MappingFiles
+import MappingModel
 import MigrationPlans
 import MigrationValidation
 import RunService

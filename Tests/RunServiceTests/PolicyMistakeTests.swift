@@ -10,6 +10,7 @@ import StoreFileChecks
 import StoreRuns
 import TestSupport
 import Testing
+import ValidationScans
 
 /// The validation finds what a result has in place of what a policy gave.
 @Suite("Mistakes in what policies made") struct PolicyMistakeTests {

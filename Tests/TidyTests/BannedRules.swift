@@ -28,7 +28,7 @@ struct BannedRules {
         // A secret that nothing outside may choose (decision 0021).
         .init(
             text: "SystemRandomNumberGenerator", reason: random,
-            allowed: edge + ["Sources/MigrationValidation/Hashes/HashKey.swift"]),
+            allowed: edge + ["Sources/ValidationScans/Hashes/HashKey.swift"]),
         .init(text: ".random(", reason: random, argument: "using:"),
         .init(text: ".randomElement(", reason: random, argument: "using:"),
         .init(text: ".shuffled(", reason: random, argument: "using:"),

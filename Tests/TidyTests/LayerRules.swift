@@ -22,9 +22,9 @@ enum LayerRules {
         ],
         "ModelCommands": [
             "MigrationEngine", "StoreRuns", "SafeSQLite", "RunReports", "ModelFiles",
-            "MigrationValidation", "MigrationPlans", "MigrationPlanning", "MappingModel",
-            "MappingInference", "MappingFiles", "MappingExpressions", "ManagedObjectModel",
-            "DurableFiles", "CoreDataStore", "CommandSupport", "ArgumentParser",
+            "MigrationPlans", "MigrationPlanning", "MappingModel", "MappingInference",
+            "MappingFiles", "MappingExpressions", "ManagedObjectModel", "DurableFiles",
+            "CoreDataStore", "CommandSupport", "ArgumentParser",
         ],
         "StateFolders": [
             "Threads", "StoreSwap", "StoreLocks", "SafeSQLite", "RunLedger", "MigrationValidation",
@@ -47,10 +47,14 @@ enum LayerRules {
             "CoreDataStore", "StorePages", "SafeSQLite", "ModelFiles", "ManagedObjectModel",
             "DurableFiles",
         ],
-        "MigrationValidation": [
+        "ValidationScans": [
             "ExpressionEvaluation", "StoreFileChecks", "CoreDataStore", "StorePages", "SafeSQLite",
             "MappingModel", "MappingExpressions", "ManagedObjectModel", "Jobs", "DurableFiles",
             "GRDBSQLite",
+        ],
+        "MigrationValidation": [
+            "ValidationScans", "StoreFileChecks", "CoreDataStore", "StorePages", "SafeSQLite",
+            "MappingModel", "ManagedObjectModel", "Jobs", "DurableFiles",
         ],
         "MigrationPlanning": [
             "GRDB", "MigrationPlans", "MappingInference", "CoreDataStore", "SafeSQLite",
@@ -72,9 +76,9 @@ enum LayerRules {
         "StoreDiscovery": ["StoreSwap", "CoreDataStore", "SafeSQLite", "DurableFiles"],
         "StoreRuns": [
             "StateFolders", "MigrationPlans", "MappingInference", "MigrationEngine",
-            "MigrationPlanning", "MigrationValidation", "StoreFileChecks", "StoreSwap",
-            "CoreDataStore", "SafeSQLite", "MappingModel", "ModelFiles", "ManagedObjectModel",
-            "RunLedger", "Jobs", "Threads", "StoreLocks", "DurableFiles",
+            "MigrationPlanning", "MigrationValidation", "ValidationScans", "StoreFileChecks",
+            "StoreSwap", "CoreDataStore", "SafeSQLite", "MappingModel", "ModelFiles",
+            "ManagedObjectModel", "RunLedger", "Jobs", "Threads", "StoreLocks", "DurableFiles",
         ],
         "RunMoves": [
             "StateFolders", "MigrationPlans", "StoreRuns", "StoreDiscovery", "MigrationEngine",
@@ -84,8 +88,8 @@ enum LayerRules {
         "RunService": [
             "MappingInference", "StateFolders", "MigrationPlans", "RunMoves", "StoreRuns",
             "StoreDiscovery", "MigrationEngine", "MigrationPlanning", "MigrationValidation",
-            "StoreFileChecks", "StoreSwap", "CoreDataStore", "SafeSQLite", "MappingModel",
-            "ManagedObjectModel", "RunLedger", "Jobs", "StoreLocks", "DurableFiles",
+            "ValidationScans", "StoreFileChecks", "StoreSwap", "CoreDataStore", "SafeSQLite",
+            "MappingModel", "ManagedObjectModel", "RunLedger", "Jobs", "StoreLocks", "DurableFiles",
         ],
         "ClusterProtocol": ["Jobs", "SwiftProtobuf"],
         "Worker": [

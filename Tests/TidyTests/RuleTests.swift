@@ -147,7 +147,7 @@ import Testing
         #expect(LayerRules.check(code("import Foundation")).count == 1)
         #expect(LayerRules.check(code("", path: "Sources/Unheard/A.swift")).count == 1)
         let raw = LayerRules.allowed.filter { $0.value.contains("GRDBSQLite") }.keys.sorted()
-        #expect(raw == ["MigrationValidation", "RunLedger", "SafeSQLite"])
+        #expect(raw == ["RunLedger", "SafeSQLite", "ValidationScans"])
     }
 
     @Test func manifestsAreExplained() {

@@ -3,6 +3,7 @@ import ManagedObjectModel
 import MappingModel
 import SafeSQLite
 import StoreFileChecks
+import ValidationScans
 
 /// Finds the objects behind sums that differ, by a merge of both sides in the order of keys.
 extension Validator {
@@ -29,9 +30,11 @@ extension Validator {
         to found: inout [Difference]
     ) throws(StoreError) {
         var expected = try ExpectedRows(table: table.name, validator: self)
-        var actual = try ActualRows(table: table, validator: self)
+        let actual = try DestinationScan(
+            table, keys: .all, scope: scope, places: [], indexes: [],
+            file: ValidationReading(self).destination)
         var left = try expected.next()
-        var right = try actual.next()
+        var right = try actual.nextRow()
         while found.count < limit {
             switch (left, right) {
             case (nil, nil): return
@@ -46,7 +49,7 @@ extension Validator {
                     }
                 }
                 left = try expected.next()
-                right = try actual.next()
+                right = try actual.nextRow()
             case (let row?, let other) where other.map({ row.key < $0.key }) ?? true:
                 found.append(row.difference(uuid, "", .missing))
                 left = try expected.next()
@@ -54,25 +57,17 @@ extension Validator {
                 if !scope.isCreated(other.key, in: table.name) {
                     found.append(other.difference(uuid, "", .surplus))
                 }
-                right = try actual.next()
+                right = try actual.nextRow()
             default: return
             }
         }
     }
 }
 
-/// A row as one side has it: its key in the destination and the hashes of its cells.
-struct HashedRow {
-    struct HashedCell {
-        let label: String
-        let digest: ContentDigest128?
-    }
-
-    let key: Int64
-    let entity: String
-    let cells: [HashedCell]
-
-    func difference(_ uuid: String, _ property: String, _ kind: Difference.Kind) -> Difference {
+extension HashedRow {
+    fileprivate func difference(
+        _ uuid: String, _ property: String, _ kind: Difference.Kind
+    ) -> Difference {
         Difference(
             uri: "x-coredata://\(uuid)/\(entity)/p\(key)", property: property, kind: kind)
     }
@@ -80,25 +75,14 @@ struct HashedRow {
 
 /// The rows that a destination table must have, by ascending keys.
 private struct ExpectedRows {
-    private let hashKey: HashKey
     private var scans: [SourceScan]
     private var current = 0
 
     init(table: String, validator: Validator) throws(StoreError) {
         let scope = validator.scope
         let file = ValidationReading(validator).source
-        hashKey = scope.key
-        // Offsets lie above all earlier keys, so that feeds follow each other.
-        var feeding: [ValidationScope.Way: Int64] = [:]
-        for mapped in scope.mapping.entityMappings {
-            guard let fate = scope.fate(of: mapped), fate.table == table,
-                let from = mapped.source.flatMap({ scope.source.table(of: $0)?.name })
-            else { continue }
-            let way = ValidationScope.Way(source: from, destination: table, layer: fate.layer)
-            feeding[way] = fate.offset
-        }
         scans = []
-        for (way, _) in feeding.sorted(by: { $0.value < $1.value }) {
+        for way in scope.ways(to: table) {
             guard let source = scope.source.table(named: way.source) else { continue }
             scans.append(
                 try SourceScan(
@@ -109,68 +93,9 @@ private struct ExpectedRows {
 
     mutating func next() throws(StoreError) -> HashedRow? {
         while current < scans.count {
-            let scan = scans[current]
-            while try scan.rows.step() {
-                let stored = scan.rules.onlyEntity ?? scan.rows.row.integer(1)
-                guard
-                    let number = try scan.rules.number(
-                        stored, scan.rows.row, key: scan.rows.row.integer(0)),
-                    number >= 0, number < scan.rules.entities.count,
-                    let program = scan.rules.entities[Int(number)]?.programs.first
-                else { continue }
-                let fate = scan.rules.fates[program]
-                let key = scan.rows.row.integer(0) &+ fate.offset
-                let row = hashKey.row(key)
-                var cells: [HashedRow.HashedCell] = []
-                for cell in scan.rules.programs[program].cells {
-                    let digest = try scan.reader.expected(
-                        scan.rules.cells[cell], scan.rows.row, row)
-                    cells.append(
-                        HashedRow.HashedCell(
-                            label: scan.rules.labels[cell],
-                            digest: digest.map(ContentDigest128.init)))
-                }
-                return HashedRow(key: key, entity: fate.entity, cells: cells)
-            }
+            if let row = try scans[current].nextRow() { return row }
             current += 1
         }
         return nil
     }
-}
-
-/// The rows that a destination table has, by ascending keys.
-private struct ActualRows {
-    private let hashKey: HashKey
-    private let scan: DestinationScan
-
-    init(table: TableLayout, validator: Validator) throws(StoreError) {
-        hashKey = validator.scope.key
-        scan = try DestinationScan(
-            table, keys: .all, scope: validator.scope, places: [], indexes: [],
-            file: ValidationReading(validator).destination)
-    }
-
-    mutating func next() throws(StoreError) -> HashedRow? {
-        while try scan.rows.step() {
-            let number = scan.rows.row.integer(1)
-            guard number >= 0, number < scan.rules.entities.count,
-                let entity = scan.rules.entities[Int(number)]
-            else { continue }
-            let key = scan.rows.row.integer(0)
-            let row = hashKey.row(key)
-            let current = scan.rows.row
-            let cells = entity.cells.map { place in
-                let cell = scan.rules.cells[place]
-                let digest = CellReader.stored(current, cell.column, cell.seed, row)
-                return HashedRow.HashedCell(
-                    label: scan.rules.labels[place], digest: ContentDigest128(digest))
-            }
-            return HashedRow(key: key, entity: scan.rules.names[Int(number)], cells: cells)
-        }
-        return nil
-    }
-}
-
-extension ContentDigest128 {
-    init(_ cell: CellDigest) { self.init(high: cell.high, low: cell.low) }
 }

@@ -3,6 +3,7 @@ import ManagedObjectModel
 import MappingModel
 import SafeSQLite
 import StoreFileChecks
+import ValidationScans
 
 /// Finds the objects whose links differ.
 extension Validator {

@@ -4,6 +4,7 @@ import MappingModel
 import SafeSQLite
 import StoreFileChecks
 import StorePages
+import ValidationScans
 
 /// Counts faults of relationships, on either side.
 struct LinkFaults {

@@ -1,6 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
-import MappingModel
+package import MappingModel
+import ValidationScans
 
 extension ValidationScope {
     /// What stores of the source's version can lose, whatever they hold, by name.

@@ -1,7 +1,9 @@
 import CoreDataStore
 import ManagedObjectModel
+package import MappingModel
 package import SafeSQLite
 import StoreFileChecks
+import ValidationScans
 
 extension Validator {
     /// Counts what a migration of the source loses, without a result.

@@ -1,5 +1,4 @@
 import MappingModel
-import MigrationValidation
 import RunReports
 import StoreRuns
 

@@ -4,7 +4,6 @@ import ManagedObjectModel
 import MappingInference
 import MappingModel
 import MigrationPlans
-import MigrationValidation
 import ModelFiles
 import RunReports
 import StoreRuns

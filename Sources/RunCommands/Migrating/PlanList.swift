@@ -4,8 +4,8 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
+import MappingModel
 import MigrationPlans
-import MigrationValidation
 import ModelCommands
 import RunReports
 import RunService

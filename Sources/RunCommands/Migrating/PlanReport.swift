@@ -1,8 +1,8 @@
 import CoreDataStore
 import DurableFiles
+import MappingModel
 import MigrationEngine
 import MigrationPlans
-import MigrationValidation
 import RunReports
 import RunService
 import SafeSQLite

@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandSupport
 import DurableFiles
 import Jobs
-import MigrationValidation
+import MappingModel
 import RunReports
 
 /// Collects the failures of a command over several stores: one store's failure does not stop

@@ -11,6 +11,7 @@ import SafeSQLite
 package import StateFolders
 import StoreFileChecks
 package import StoreRuns
+import ValidationScans
 
 /// The validation stage alone: a store against the result of its migration by any program.
 package struct LocalVerification: Sendable {

@@ -1,7 +1,6 @@
 import ManagedObjectModel
 import MappingModel
 import MigrationPlans
-import MigrationValidation
 
 /// What the original calls the values, links and objects of a store that was written on the way.
 ///

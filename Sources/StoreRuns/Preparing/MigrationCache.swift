@@ -1,8 +1,8 @@
 package import CoreDataStore
 import ManagedObjectModel
 package import MigrationPlanning
-package import MigrationValidation
 package import StateFolders
+package import ValidationScans
 
 /// What migrations of stores of the same app have in common, worked out once for all of them.
 ///

@@ -2,8 +2,8 @@ package import CoreDataStore
 package import DurableFiles
 import Jobs
 import ManagedObjectModel
+package import MappingModel
 package import MigrationPlans
-package import MigrationValidation
 
 /// A store that was opened, read and planned; nothing of it was changed.
 package struct PlannedStore: Sendable {

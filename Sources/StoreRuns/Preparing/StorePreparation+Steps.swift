@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
+import MappingModel
 import MigrationEngine
 import MigrationPlans
 import MigrationValidation

@@ -2,15 +2,16 @@ import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
 import MappingInference
-import MappingModel
+package import MappingModel
 import MigrationEngine
 import MigrationPlanning
 package import MigrationPlans
-package import MigrationValidation
+import MigrationValidation
 package import SafeSQLite
 package import StateFolders
 import StoreFileChecks
 package import StoreLocks
+import ValidationScans
 
 /// Opens and plans one store: the prepare stage.
 package struct StorePreparation {

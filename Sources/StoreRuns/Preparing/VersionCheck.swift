@@ -1,12 +1,13 @@
 package import CoreDataStore
 package import ManagedObjectModel
 import MappingInference
-import MappingModel
+package import MappingModel
 import MigrationPlanning
 package import MigrationPlans
-package import MigrationValidation
+import MigrationValidation
 import SafeSQLite
 import StateFolders
+import ValidationScans
 
 /// What becomes of stores of one model version, told without a store.
 ///

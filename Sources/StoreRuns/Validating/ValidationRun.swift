@@ -6,6 +6,7 @@ package import MigrationPlans
 package import MigrationValidation
 package import SafeSQLite
 package import StoreFileChecks
+import ValidationScans
 
 /// The validation of one result, its parts on slots: the source's side may begin while the
 /// result is still being built.

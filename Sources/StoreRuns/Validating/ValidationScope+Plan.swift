@@ -3,9 +3,9 @@ package import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 package import MigrationPlans
-package import MigrationValidation
 package import SafeSQLite
 import StoreFileChecks
+package import ValidationScans
 
 extension ValidationScope {
     /// The scope of a plan.

@@ -16,6 +16,7 @@ import Testing
 
 @testable import RunService
 @testable import StoreRuns
+import ValidationScans
 
 /// Stores and models whose names are statements, beside a canary: a database that must not change.
 ///

@@ -12,6 +12,7 @@ import StoreForge
 import StoreRuns
 import TestSupport
 import Testing
+import ValidationScans
 
 /// Faults put into the stages of real migrations by seed: each must be caught by validation, or
 /// refused before it, and never reach a published result.

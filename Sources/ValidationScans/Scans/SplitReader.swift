@@ -1,12 +1,12 @@
-import CoreDataStore
+package import CoreDataStore
 import ExpressionEvaluation
 import ManagedObjectModel
 import MappingExpressions
-import MappingModel
-import SafeSQLite
+package import MappingModel
+package import SafeSQLite
 
 /// Tells which filters of a mapping hold for rows of a source table.
-struct SplitReader: Sendable {
+package struct SplitReader: Sendable {
     private struct Entry: Sendable {
         let entity: String
         let number: Int64
@@ -16,14 +16,14 @@ struct SplitReader: Sendable {
 
     private let entries: [Entry]
     /// What is read of a row beside its number.
-    let inputs: [SQLText]
+    package let inputs: [SQLText]
     private let evaluator: ExpressionEvaluator<NoObjects>
 
     /// Nil for a table whose rows go the ways of their entities.
     ///
     /// `mapping`, `source`, `now`: as the scope has them.
     /// `splits`: the numbers that stand for masks.
-    init?(
+    package init?(
         _ table: String, mapping: Mapping, source: StoreLayout, now: Double, splits: [SourceSplit]
     ) {
         var entries: [Entry] = []
@@ -46,7 +46,8 @@ struct SplitReader: Sendable {
         evaluator = ExpressionEvaluator(NoObjects(), now: now)
     }
 
-    init?(_ table: String, _ scope: ValidationScope) {
+    /// What a scope says of a table; nil as above.
+    package init?(_ table: String, _ scope: ValidationScope) {
         self.init(
             table, mapping: scope.mapping, source: scope.source, now: scope.now,
             splits: scope.splits)
@@ -56,7 +57,7 @@ struct SplitReader: Sendable {
     ///
     /// `number`: of the row's entity.
     /// `first`: the place of the first input in the row.
-    func mask(
+    package func mask(
         _ number: Int64, _ row: RawRow, first: Int, key: Int64
     ) throws(StoreError) -> Int64? {
         guard let entry = entries.first(where: { $0.number == number }) else { return nil }
@@ -78,7 +79,7 @@ struct SplitReader: Sendable {
     ///
     /// `number`: of the row's entity.
     /// `first`: the place of the first input in the row.
-    func number(
+    package func number(
         _ number: Int64, _ row: RawRow, first: Int, key: Int64
     ) throws(StoreError) -> Int64? {
         guard let mask = try mask(number, row, first: first, key: key), mask != 0 else {

@@ -1,7 +1,7 @@
 import CoreDataStore
 import MappingModel
 import SafeSQLite
-import StoreFileChecks
+package import StoreFileChecks
 import Synchronization
 
 /// What validations of stores of the same app have in common, worked out once for all of them.
@@ -11,7 +11,7 @@ import Synchronization
 package final class ValidationCache: Sendable {
     private let scopes = Memo<SharedRules.Key, SharedRules>(limit: ValidationCache.limit)
     /// What follows from the schemas of files.
-    let schemas = SchemaCache()
+    package let schemas = SchemaCache()
 
     /// The most versions of apps that are kept.
     private static let limit = 32
@@ -19,15 +19,15 @@ package final class ValidationCache: Sendable {
     package init() {}
 
     /// The rules that scopes share.
-    func rules(_ key: SharedRules.Key) -> SharedRules {
+    package func rules(_ key: SharedRules.Key) -> SharedRules {
         scopes.value(for: key) { SharedRules() }
     }
 }
 
 /// The rules of scopes with the same layouts, mapping and moves of keys, made when first asked for.
-final class SharedRules: Sendable {
+package final class SharedRules: Sendable {
     /// Everything that rules follow from.
-    struct Key: Equatable, Sendable {
+    package struct Key: Equatable, Sendable {
         let source: StoreLayout
         let destination: StoreLayout
         let mapping: Mapping
@@ -37,7 +37,7 @@ final class SharedRules: Sendable {
         let now: Double
         let keysBelowCreated: [String: Int64]
 
-        init(_ scope: ValidationScope) {
+        package init(_ scope: ValidationScope) {
             source = scope.source
             destination = scope.destination
             mapping = scope.mapping
@@ -58,7 +58,7 @@ final class SharedRules: Sendable {
     private let made = Mutex(Made())
 
     /// The relationships of the destination that have storage of their own.
-    func places(make: () -> [LinkLocation]) -> [LinkLocation] {
+    package func places(make: () -> [LinkLocation]) -> [LinkLocation] {
         if let known = made.withLock({ $0.places }) { return known }
         let places = make()
         made.withLock { $0.places = places }

@@ -1,17 +1,20 @@
-import CoreDataStore
-import SafeSQLite
-import StoreFileChecks
+package import CoreDataStore
+package import SafeSQLite
+package import StoreFileChecks
 
 /// A link as both sides must have it.
-struct FoundLink {
-    var owner: Int64 = 0
-    var target: Int64 = 0
-    var digest = ContentDigest128(high: 0, low: 0)
+package struct FoundLink {
+    package var owner: Int64 = 0
+    package var target: Int64 = 0
+    package var digest = ContentDigest128(high: 0, low: 0)
+
+    package init() {}
 }
 
 /// Reads the links of one relationship from the rows of one table.
-struct LinkReader {
-    enum Outcome {
+package struct LinkReader {
+    /// What a row says of a relationship.
+    package enum Outcome {
         /// The row holds no link of this relationship.
         case none
         /// The row's object should have a link and has none.
@@ -26,7 +29,7 @@ struct LinkReader {
     }
 
     /// The place among the relationships of the destination.
-    let place: Int
+    package let place: Int
     let owner: LinkEndReader
     let target: LinkEndReader
     private let seed: HashSeed
@@ -37,7 +40,7 @@ struct LinkReader {
     private let namesTargetEntity: Bool
 
     /// Links of the source that become links of a destination relationship.
-    init(
+    package init(
         _ feed: LinkFeed, of place: LinkLocation, number: Int, mustExist: Bool, key: HashKey,
         list: inout SelectList, connection: Connection
     ) throws(StoreError) {
@@ -63,7 +66,7 @@ struct LinkReader {
     }
 
     /// Links of a destination relationship as the destination has them.
-    init(
+    package init(
         _ place: LinkLocation, number: Int, layout: StoreLayout, key: HashKey,
         list: inout SelectList
     ) {
@@ -88,7 +91,7 @@ struct LinkReader {
     /// `key`: of the row, where it is an object's; else 0.
     /// `number`: of the row's entity.
     /// `link`: gets the link where there is one.
-    func read(
+    package func read(
         _ row: RawRow, key: Int64, number: Int64, into link: inout FoundLink
     ) throws(StoreError) -> Outcome {
         let from = try owner.find(row, key: key, number: number, self.key)

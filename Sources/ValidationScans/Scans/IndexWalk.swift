@@ -1,17 +1,17 @@
 import Jobs
-import SafeSQLite
-import StoreFileChecks
+package import SafeSQLite
+package import StoreFileChecks
 
 /// Walks an index from end to end: its order, and a sum over columns and rowid to hold against
 /// the table's.
-struct IndexWalk {
+package struct IndexWalk {
     let facts: IndexFacts
     private let seeds: [HashSeed]
     private let hashKey: HashKey
     private let entries: RowPass
 
     /// - Throws: `StoreError` where the file's index is not usable as it is described.
-    init(
+    package init(
         _ facts: IndexFacts, key: HashKey, file: FileReading
     ) throws(StoreError) {
         hashKey = key
@@ -30,16 +30,16 @@ struct IndexWalk {
     }
 
     /// What a walk found.
-    struct Outcome {
-        var sum = CellSum()
+    package struct Outcome {
+        package var sum = CellSum()
         /// Entries that do not come after the one before.
-        var disordered: Int64 = 0
+        package var disordered: Int64 = 0
         /// Entries of a unique index that equal the one before in every column.
-        var duplicates: Int64 = 0
+        package var duplicates: Int64 = 0
     }
 
     /// Walks all entries.
-    func run() throws(StoreError) -> Outcome {
+    package func run() throws(StoreError) -> Outcome {
         let count = facts.columns.count
         var outcome = Outcome()
         var previous = [StoredValue](repeating: StoredValue(), count: count)

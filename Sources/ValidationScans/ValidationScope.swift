@@ -57,9 +57,9 @@ package struct ValidationScope: Sendable {
     /// What is known of models and layouts, which follow from their keys alone.
     package var stores: StoreCache
     /// What other validations worked out.
-    let cache: ValidationCache
+    package let cache: ValidationCache
     /// The secret of this validation's hashes.
-    let key: HashKey
+    package let key: HashKey
 
     /// The scope of a migration by Godwit, by what was decided of it.
     ///
@@ -143,7 +143,7 @@ extension StoreLayout {
     }
 
     /// The entity table of that name.
-    func table(named name: String) -> TableLayout? { tables.first { $0.name == name } }
+    package func table(named name: String) -> TableLayout? { tables.first { $0.name == name } }
 
     /// Whether rows of an entity use a column.
     package func uses(_ column: ColumnLayout, by entity: String) -> Bool {

@@ -1,5 +1,3 @@
-package import MappingModel
-
 /// Something that a source has and its result has not, with how much of it there is.
 ///
 /// A rename is no loss, nor is a link that the inverse relationship of the result still shows.
@@ -74,7 +72,7 @@ package struct Loss: Hashable, Sendable {
     /// The losses of counts, the greatest first; none of zero.
     ///
     /// `renames`: what a version in between keeps, by name.
-    static func sorted(
+    package static func sorted(
         _ counts: [Subject: Int64], renames: [String: IntermediateRename]
     ) -> [Loss] {
         counts.filter { $0.value > 0 }

@@ -1,20 +1,20 @@
-import CoreDataStore
+package import CoreDataStore
 import ManagedObjectModel
 import MappingModel
 import SafeSQLite
 
 /// What becomes of objects at one end of a source relationship.
-struct EndFates: Sendable {
+package struct EndFates: Sendable {
     /// The source table of the objects.
     let table: String
     /// Numbers of all source entities and kinds that may stand there.
-    let possible: [Int64]
+    package let possible: [Int64]
     /// Tells objects of one entity apart; nil where all have the same fate.
     let split: SplitReader?
     /// By the number of source entity or kind; links of others are dropped.
-    let kept: [Int64: Fate]
+    package let kept: [Int64: Fate]
     /// Numbers of those whose objects go nowhere.
-    let removed: [Int64]
+    package let removed: [Int64]
     /// The only entity of the source table, whatever its rows say; nil where several share it.
     let onlyEntity: Int64?
     /// The least and the greatest key that stays apart from other sources' keys in the
@@ -63,12 +63,12 @@ struct EndFates: Sendable {
 }
 
 /// Source links that become links of one destination relationship.
-struct LinkFeed: Sendable {
+package struct LinkFeed: Sendable {
     /// The source relationship, for its own rules.
-    let key: PropertyKey
-    let storage: LinkStorage
-    let owner: EndFates
-    let target: EndFates
+    package let key: PropertyKey
+    package let storage: LinkStorage
+    package let owner: EndFates
+    package let target: EndFates
     /// Whether the source demands a target of every owner.
     let isRequired: Bool
     /// Whether the owners are the relationship's targets in the source.
@@ -91,25 +91,25 @@ struct LinkFeed: Sendable {
 }
 
 /// A stored relationship of the destination, with the links that it must hold.
-struct LinkLocation: Sendable {
-    let key: PropertyKey
-    let storage: LinkStorage
-    let ownerEntity: String
+package struct LinkLocation: Sendable {
+    package let key: PropertyKey
+    package let storage: LinkStorage
+    package let ownerEntity: String
     let targetEntity: String
-    let feeds: [LinkFeed]
+    package let feeds: [LinkFeed]
     let isRequired: Bool
     /// Whether places in lists come from the source and must be the same.
-    let keepsOwnerOrder: Bool
-    let keepsTargetOrder: Bool
+    package let keepsOwnerOrder: Bool
+    package let keepsTargetOrder: Bool
 
     /// What its sum is called.
-    var label: String { key.description }
+    package var label: String { key.description }
     var seed: HashSeed { HashSeed(label) }
     /// Whether rows name the entity of their target.
     var namesTargetEntity: Bool { storage.target.entityColumn != nil }
 
     /// - Returns: nil for a relationship without storage.
-    init?(_ key: PropertyKey, scope: ValidationScope) {
+    package init?(_ key: PropertyKey, scope: ValidationScope) {
         let layout = scope.destination
         guard let relationship = layout.relationship(key), let storage = layout.linkStorage(key)
         else { return nil }
@@ -153,7 +153,7 @@ struct LinkLocation: Sendable {
 
     /// The source relationships that entity mappings name for a destination relationship, each
     /// with the entities that do.
-    static func feeds(of key: PropertyKey, scope: ValidationScope) -> [LinkFeed] {
+    package static func feeds(of key: PropertyKey, scope: ValidationScope) -> [LinkFeed] {
         var order: [Origin] = []
         var owners: [Origin: [Int64: Fate]] = [:]
         for mapped in scope.mapping.entityMappings {

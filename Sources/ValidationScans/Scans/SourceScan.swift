@@ -1,24 +1,24 @@
-import CoreDataStore
-import DurableFiles
+package import CoreDataStore
+package import DurableFiles
 import ManagedObjectModel
 import MappingModel
-import SafeSQLite
-import StoreFileChecks
+package import SafeSQLite
+package import StoreFileChecks
 
 /// One pass over a source table: what its rows must become.
-struct SourceScan {
+package struct SourceScan {
     let rules: SourceRules
     let reader: CellReader
     let links: [LinkReader]
     /// What the readers' links are links of in the source.
     private let linkSubjects: [Loss.Subject?]
     let rows: RowPass
-    private let hashKey: HashKey
+    let hashKey: HashKey
 
     /// Prepares the pass; with a destination only for rows that go that way, without links.
     ///
     /// `shared`: rules made for the same scope, all its places and every destination.
-    init(
+    package init(
         _ table: TableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
         file: FileReading, externalData: FilePath, destination: ValidationScope.Way? = nil,
         shared: SharedRules? = nil
@@ -104,7 +104,7 @@ struct SourceScan {
     }
 
     /// Sums over all rows of the range.
-    func sums(table: String, places: [LinkLocation]) throws(StoreError) -> PartialResult {
+    package func sums(table: String, places: [LinkLocation]) throws(StoreError) -> PartialResult {
         var tally = Tally(self)
         var link = FoundLink()
         let current = rows.row

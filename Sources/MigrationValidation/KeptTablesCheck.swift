@@ -3,6 +3,7 @@ import Jobs
 import MappingModel
 import SafeSQLite
 import StoreFileChecks
+import ValidationScans
 
 /// Compares tables that no model explains: the app's own, and persistent history.
 ///

@@ -1,69 +1,9 @@
 import CoreDataStore
 import Jobs
 import ManagedObjectModel
-package import SafeSQLite
+import SafeSQLite
 import StoreFileChecks
-
-/// Objects of the destination of which something comes from a migration policy, with what was
-/// recorded when the policy ran.
-///
-/// What a policy gives cannot be worked out again: it is held against the record, and everything
-/// else is checked as of all objects.
-package struct PolicyRows: Hashable, Sendable {
-    /// A column with what comes from the policy.
-    package struct Column: Hashable, Sendable {
-        package let name: String
-        /// What the record calls the sum over it.
-        package let label: String
-        /// Objects that are found by a key, and to which its links may lead.
-        package let found: [Found]
-
-        package init(name: String, label: String, found: [Found]) {
-            self.name = name
-            self.label = label
-            self.found = found
-        }
-    }
-
-    /// Objects that were found by a key: a link to one is recorded as that key.
-    package struct Found: Hashable, Sendable {
-        package let table: String
-        /// The number of the entity.
-        package let number: Int64
-        /// The columns of the key, in their order.
-        package let columns: [String]
-
-        package init(table: String, number: Int64, columns: [String]) {
-            self.table = table
-            self.number = number
-            self.columns = columns
-        }
-    }
-
-    package let entity: String
-    package let number: Int64
-    package let table: String
-    package let keys: KeyRange
-    /// Whether the policy made the objects; else the mapping did, and only some columns are the
-    /// policy's.
-    package let areCreated: Bool
-    package let columns: [Column]
-    /// Columns by which the objects themselves were found; empty where they were not.
-    package let key: [String]
-
-    package init(
-        entity: String, number: Int64, table: String, keys: KeyRange, areCreated: Bool,
-        columns: [Column], key: [String]
-    ) {
-        self.entity = entity
-        self.number = number
-        self.table = table
-        self.keys = keys
-        self.areCreated = areCreated
-        self.columns = columns
-        self.key = key
-    }
-}
+import ValidationScans
 
 /// Holds what policies gave against what was recorded of it.
 struct PolicyRowsCheck {
@@ -174,25 +114,5 @@ struct PolicyRowsCheck {
             "SELECT count(*) FROM (SELECT 1 FROM \(SQLText.quoted(rows.table)) "
                 + "WHERE Z_ENT = \(rows.number) GROUP BY \(list) "
                 + "HAVING count(*) > 1 AND max(\(isMade)) = 1)") == 0
-    }
-}
-
-extension ValidationScope {
-    /// Whether a policy made the object with a key.
-    func isCreated(_ key: Int64, in table: String) -> Bool {
-        policyRows.contains { rows in
-            rows.areCreated && rows.table == table && (rows.keys.lower ?? Int64.min) <= key
-                && key <= (rows.keys.upper ?? Int64.max)
-        }
-    }
-
-    /// By destination table, the highest key below those of objects that policies make.
-    var keysBelowCreated: [String: Int64] {
-        var keys: [String: Int64] = [:]
-        for rows in policyRows where rows.areCreated {
-            let below = (rows.keys.lower ?? 1) - 1
-            keys[rows.table] = min(keys[rows.table] ?? Int64.max, below)
-        }
-        return keys
     }
 }

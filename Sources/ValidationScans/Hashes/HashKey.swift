@@ -32,7 +32,7 @@ package struct HashKey: Sendable {
 
     /// What hashes of the cells of a row begin with.
     @inline(__always)
-    func row(_ key: Int64) -> RowKey {
+    package func row(_ key: Int64) -> RowKey {
         var state = start
         state.add(UInt64(bitPattern: key))
         return RowKey(state.finish(last: 8 << 56), left, right)
@@ -55,7 +55,7 @@ package struct HashKey: Sendable {
     /// The hash of a whole row: every cell by its storage class and its bytes, in their order.
     ///
     /// Sums of such hashes agree for the same rows in any order, and for no others.
-    func hash(of row: RawRow, columns: Int) -> ContentDigest128 {
+    package func hash(of row: RawRow, columns: Int) -> ContentDigest128 {
         var state = start
         for column in 0..<columns { add(row.cell(column), to: &state) }
         let (high, low) = state.finish(last: UInt64(truncatingIfNeeded: columns) << 8 | 2 << 56)
@@ -93,7 +93,7 @@ package struct HashKey: Sendable {
 
 /// A row's key as the hash takes it, made once a row: two words that only this row has, and two
 /// that all rows of a validation have.
-struct RowKey {
+package struct RowKey {
     let first: UInt64
     let second: UInt64
     let left: UInt64

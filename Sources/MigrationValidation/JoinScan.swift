@@ -2,6 +2,7 @@ import CoreDataStore
 import MappingModel
 import SafeSQLite
 import StoreFileChecks
+import ValidationScans
 
 /// One pass over a join table of either side.
 enum JoinScan {

@@ -1,39 +1,40 @@
-import CoreDataStore
-import ManagedObjectModel
+package import CoreDataStore
+package import ManagedObjectModel
 
 /// Where a file keeps the links of a relationship, seen from the objects
 /// that have it (owners) towards those that it leads to (targets).
-struct LinkStorage: Hashable, Sendable {
-    enum End: Hashable, Sendable {
+package struct LinkStorage: Hashable, Sendable {
+    /// Where an end of a link stands.
+    package enum End: Hashable, Sendable {
         /// The end is the row that holds the link.
         case row
         /// The end's key stands in a column, its entity's number perhaps in another one.
         case column(String, entity: String?)
 
         /// The column of the key; `Z_PK` for the row itself.
-        var keyColumn: String {
+        package var keyColumn: String {
             switch self {
             case .row: "Z_PK"
             case .column(let name, _): name
             }
         }
 
-        var entityColumn: String? {
+        package var entityColumn: String? {
             if case .column(_, let entity) = self { entity } else { nil }
         }
     }
 
     /// The table of the rows that hold the links.
-    let table: String
-    let owner: End
-    let target: End
+    package let table: String
+    package let owner: End
+    package let target: End
     /// The owner's place in the list of its target.
-    let ownerOrder: String?
+    package let ownerOrder: String?
     /// The target's place in the list of its owner.
-    let targetOrder: String?
+    package let targetOrder: String?
 
     /// Whether the table is a join table, whose rows are no objects.
-    var isJoin: Bool { owner != .row && target != .row }
+    package var isJoin: Bool { owner != .row && target != .row }
 
     /// The same links from the other side.
     var flipped: LinkStorage {
@@ -45,7 +46,7 @@ struct LinkStorage: Hashable, Sendable {
 
 extension StoreLayout {
     /// Where the links of a stored relationship are; nil for a relationship without any place.
-    func linkStorage(_ key: PropertyKey) -> LinkStorage? {
+    package func linkStorage(_ key: PropertyKey) -> LinkStorage? {
         if let own = linkColumn(key) { return own }
         if let join = joinTable(of: key) {
             let naming = LinkStorage(
@@ -74,19 +75,19 @@ extension StoreLayout {
     }
 
     /// The inverse of a relationship by the entity that declares it.
-    func inverseKey(of key: PropertyKey) -> PropertyKey? {
+    package func inverseKey(of key: PropertyKey) -> PropertyKey? {
         relationship(key).flatMap { model.inverse(of: $0) }.map {
             PropertyKey($0.owner.name, $0.relationship.name)
         }
     }
 
     /// The relationship of a key.
-    func relationship(_ key: PropertyKey) -> Relationship? {
+    package func relationship(_ key: PropertyKey) -> Relationship? {
         model.relationship(key.property, of: key.entity)?.relationship
     }
 
     /// The relationships that have columns or join tables of their own, in the file's order.
-    var storedLinks: [PropertyKey] {
+    package var storedLinks: [PropertyKey] {
         let columns = tables.flatMap(\.columns).compactMap { column -> PropertyKey? in
             switch column.role {
             case .toOne(let key), .hiddenKey(let key): key

@@ -36,7 +36,7 @@ struct CellRule: Sendable {
 }
 
 /// The rules of all attributes of one entity mapping, in the order of the destination's columns.
-struct EntityRules {
+package struct EntityRules {
     let fate: Fate
     let cells: [CellRule]
     /// What the sums of the cells are called, apart from the rules, which loops copy.
@@ -45,7 +45,7 @@ struct EntityRules {
     let replacements: [(cell: Int, subject: Loss.Subject)]
 
     /// The leading column of every row's rules and their names in sums.
-    static let leading = ["Z_ENT", "Z_OPT"]
+    package static let leading = ["Z_ENT", "Z_OPT"]
 
     /// Makes the rules; the list gets the columns that are read, the constants the defaults.
     init(

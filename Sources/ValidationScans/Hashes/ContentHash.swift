@@ -1,15 +1,15 @@
-import Jobs
+package import Jobs
 
 /// A hash of 128 bits.
-struct ContentDigest128: Hashable {
-    var high: UInt64
-    var low: UInt64
+package struct ContentDigest128: Hashable {
+    package var high: UInt64
+    package var low: UInt64
 }
 
 /// The hash of one cell, with what else is asked of it.
-struct CellDigest {
-    var high: UInt64
-    var low: UInt64
+package struct CellDigest {
+    package var high: UInt64
+    package var low: UInt64
     var isNull: Bool
     /// Whether it stands in the place of a value that cannot be computed.
     var isReplaced: Bool
@@ -25,11 +25,11 @@ struct CellDigest {
 
 /// What tells columns apart: two words made of a column's or a relationship's name, the same in
 /// every validation.
-struct HashSeed: Hashable, Sendable {
+package struct HashSeed: Hashable, Sendable {
     let first: UInt64
     let second: UInt64
 
-    init(_ name: String) {
+    package init(_ name: String) {
         var text = name
         (first, second) = text.withUTF8 { bytes in
             SipHash.hash(UnsafeRawBufferPointer(bytes), key: (0, 0))
@@ -223,18 +223,21 @@ struct StreamingHash {
 }
 
 /// A sum mod 2¹²⁸ in a form that loops can keep in an array.
-struct CellSum {
+package struct CellSum {
     private(set) var count: Int64 = 0
     private(set) var high: UInt64 = 0
     private(set) var low: UInt64 = 0
 
+    package init() {}
+
+    /// Adds a hash of 128 bits.
     @inline(__always)
-    mutating func add(high addedHigh: UInt64, low addedLow: UInt64) {
+    package mutating func add(high addedHigh: UInt64, low addedLow: UInt64) {
         let (sum, carry) = low.addingReportingOverflow(addedLow)
         low = sum
         high = high &+ addedHigh &+ (carry ? 1 : 0)
         count &+= 1
     }
 
-    var content: ContentSum { ContentSum(count: count, high: high, low: low) }
+    package var content: ContentSum { ContentSum(count: count, high: high, low: low) }
 }

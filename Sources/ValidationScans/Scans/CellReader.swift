@@ -3,7 +3,7 @@ import DurableFiles
 import SafeSQLite
 
 /// Hashes the cells that a source row must become, and the cells that a destination row has.
-struct CellReader {
+package struct CellReader {
     let constants: [StoredConstant]
     private let computed: ComputedRules
     /// The place of the first input of computed values in a row.
@@ -22,7 +22,7 @@ struct CellReader {
 
     /// The hash of a stored value as it stands.
     @inline(__always)
-    static func stored(
+    package static func stored(
         _ row: RawRow, _ column: Int, _ seed: HashSeed, _ key: RowKey
     ) -> CellDigest {
         let cell = row.cell(column)

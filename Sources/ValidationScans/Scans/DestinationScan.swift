@@ -1,20 +1,20 @@
-import CoreDataStore
+package import CoreDataStore
 import ManagedObjectModel
-import SafeSQLite
-import StoreFileChecks
+package import SafeSQLite
+package import StoreFileChecks
 
 /// One pass over a destination table: what its rows are, and what its indexes must hold.
-struct DestinationScan {
+package struct DestinationScan {
     let rules: DestinationRules
     let links: [LinkReader]
     let rows: RowPass
-    private let hashKey: HashKey
+    let hashKey: HashKey
 
     /// Prepares the pass; entries of the given indexes are summed along.
     ///
     /// `entity`: the number of the entity whose rows alone are read; nil for all.
     /// `shared`: rules made for the same scope and all its places.
-    init(
+    package init(
         _ table: TableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
         indexes: [IndexFacts], file: FileReading, entity: Int64? = nil,
         shared: SharedRules? = nil
@@ -76,7 +76,7 @@ struct DestinationScan {
     }
 
     /// Sums over all rows of the range.
-    func sums(table: String, places: [LinkLocation]) throws(StoreError) -> PartialResult {
+    package func sums(table: String, places: [LinkLocation]) throws(StoreError) -> PartialResult {
         var tally = Tally(self)
         var link = FoundLink()
         let current = rows.row

@@ -1,4 +1,5 @@
 package import Jobs
+package import MappingModel
 package import StoreFileChecks
 
 /// What one part of a validation found.
@@ -38,7 +39,7 @@ package struct PartialResult: Hashable, Sendable, Codable {
     }
 
     /// What sums differ, in order; a sum that one side has not counts as one of nothing.
-    var unequal: [String] {
+    package var unequal: [String] {
         var labels = expected.compactMap { label, sum in
             actual[label, default: ContentSum()] == sum ? nil : label
         }
@@ -49,7 +50,7 @@ package struct PartialResult: Hashable, Sendable, Codable {
     }
 
     /// Counts a fault; nothing for two zeros.
-    mutating func add(
+    package mutating func add(
         _ made: @autoclosure () -> Fault, source: Int64 = 0, destination: Int64 = 0
     ) {
         guard source != 0 || destination != 0 else { return }
@@ -58,22 +59,22 @@ package struct PartialResult: Hashable, Sendable, Codable {
 
     /// Counts a fault of the source that the result cannot show: it was put right, or what had
     /// it is gone.
-    mutating func addInherited(_ made: @autoclosure () -> Fault, _ count: Int64) {
+    package mutating func addInherited(_ made: @autoclosure () -> Fault, _ count: Int64) {
         add(made(), source: count, destination: count)
     }
 
     /// Counts a loss; nothing for zero.
-    mutating func addLoss(_ subject: Loss.Subject, _ count: Int64) {
+    package mutating func addLoss(_ subject: Loss.Subject, _ count: Int64) {
         if count != 0 { losses[subject, default: 0] += count }
     }
 
     /// Adds a sum of what must be.
-    mutating func addExpected(_ sum: ContentSum, _ label: String) {
+    package mutating func addExpected(_ sum: ContentSum, _ label: String) {
         expected[label, default: ContentSum()].add(sum)
     }
 
     /// Adds a sum of what is.
-    mutating func addActual(_ sum: ContentSum, _ label: String) {
+    package mutating func addActual(_ sum: ContentSum, _ label: String) {
         actual[label, default: ContentSum()].add(sum)
     }
 }

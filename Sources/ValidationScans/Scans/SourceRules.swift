@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import MappingModel
 import SafeSQLite
 import StoreFileChecks
 

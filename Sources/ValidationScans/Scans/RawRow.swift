@@ -1,17 +1,17 @@
 import GRDBSQLite
-import SafeSQLite
-import StorePages
+package import SafeSQLite
+package import StorePages
 
 /// The current row of a statement on SQLite's own handle, or of a cursor over pages: what the loops
 /// over cells use.
 ///
 /// A cell is fetched once and then asked; calls of `Statement` from another module would cost as
 /// much as the hash. The statement or the cursor must outlive the row.
-struct RawRow {
+package struct RawRow {
     private let statement: OpaquePointer?
     private let cells: UnsafeMutablePointer<PageCell>?
 
-    init(_ statement: Statement) {
+    package init(_ statement: Statement) {
         self.statement = statement.pointer
         cells = nil
     }
@@ -32,11 +32,13 @@ struct RawRow {
         return RawCell(pointer: sqlite3_column_value(statement, column), cell: PageCell())
     }
 
+    /// The integer of a cell; for NULL 0.
     @inline(__always)
-    func integer(_ column: Int) -> Int64 { cell(column).integer }
+    package func integer(_ column: Int) -> Int64 { cell(column).integer }
 
+    /// Whether a cell is NULL.
     @inline(__always)
-    func isNull(_ column: Int) -> Bool { cell(column).storageClass == 5 }
+    package func isNull(_ column: Int) -> Bool { cell(column).storageClass == 5 }
 
     /// The integer of a key's column; what is no integer gives a number that follows from its
     /// bytes and the validation's secret, and that no integer in a file can be meant to have.
@@ -81,7 +83,7 @@ struct RawCell {
 }
 
 /// One pass over rows or entries of a file: from its pages, or by SQLite where these do not serve.
-struct RowPass {
+package struct RowPass {
     private enum Reader {
         case statement(Statement)
         case table(TableCursor)
@@ -90,14 +92,14 @@ struct RowPass {
 
     private let reader: Reader
     /// The row that was read last.
-    let row: RawRow
+    package let row: RawRow
 
-    init(_ statement: Statement) {
+    package init(_ statement: Statement) {
         reader = .statement(statement)
         row = RawRow(statement)
     }
 
-    init(_ cursor: TableCursor) {
+    package init(_ cursor: TableCursor) {
         reader = .table(cursor)
         row = RawRow(cursor.cells)
     }
@@ -109,7 +111,7 @@ struct RowPass {
 
     /// Reads the next row; false behind the last one.
     @inline(__always)
-    func step() throws(StoreError) -> Bool {
+    package func step() throws(StoreError) -> Bool {
         switch reader {
         case .statement(let statement): try statement.step()
         case .table(let cursor): try cursor.step()

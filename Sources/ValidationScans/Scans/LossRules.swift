@@ -1,24 +1,24 @@
-import CoreDataStore
+package import CoreDataStore
 import ManagedObjectModel
 import MappingExpressions
-import MappingModel
+package import MappingModel
 
 /// What the mapping of one source entity leaves nowhere.
-struct LossRules {
+package struct LossRules {
     /// The subject of the entity itself, where its objects have no destination.
-    private(set) var entity: Loss.Subject?
+    package private(set) var entity: Loss.Subject?
     /// Columns of its rows whose values or links have no destination; none where it has none
     /// itself.
-    private(set) var columns: [(name: String, subject: Loss.Subject)] = []
+    package private(set) var columns: [(name: String, subject: Loss.Subject)] = []
     /// Values of the destination that the mapping may replace.
-    private(set) var replacements: Set<Loss.Subject> = []
+    package private(set) var replacements: Set<Loss.Subject> = []
 
     /// - Parameters:
     ///   - kind: of objects of the source.
     ///   - table: that has its rows.
     ///   - scope: what is validated.
     ///   - places: all stored relationships of the destination.
-    init(
+    package init(
         of kind: SourceKind, in table: TableLayout, scope: ValidationScope,
         places: [LinkLocation]
     ) {
@@ -61,7 +61,7 @@ struct LossRules {
         }
     }
 
-    var isEmpty: Bool { entity == nil && columns.isEmpty && replacements.isEmpty }
+    package var isEmpty: Bool { entity == nil && columns.isEmpty && replacements.isEmpty }
 }
 
 extension EntityMapping {
@@ -94,14 +94,14 @@ extension [LinkLocation] {
     }
 
     /// Whether some links of a source's join table go somewhere.
-    func carry(_ join: JoinTableLayout) -> Bool {
+    package func carry(_ join: JoinTableLayout) -> Bool {
         contains { $0.feeds.contains { $0.storage.isJoin && $0.storage.table == join.name } }
     }
 }
 
 extension ValidationScope {
     /// Whether a policy says that it carries the links of a source relationship, from either side.
-    func isLinkCarriedByPolicy(_ key: PropertyKey) -> Bool {
+    package func isLinkCarriedByPolicy(_ key: PropertyKey) -> Bool {
         guard source.relationship(key) != nil else { return false }
         let sides = [key, source.inverseKey(of: key)].compactMap { $0 }
         return mapping.entityMappings.contains { mapped in
@@ -116,10 +116,12 @@ extension ValidationScope {
 
 extension Loss.Subject {
     /// A property of the destination, or of the source.
-    init(_ kind: Loss.Kind, _ key: PropertyKey) { self.init(kind, key.entity, key.property) }
+    package init(_ kind: Loss.Kind, _ key: PropertyKey) {
+        self.init(kind, key.entity, key.property)
+    }
 
     /// The relationship in whose place a source keeps the links of another, which may be itself.
-    init(linksOf key: PropertyKey, in layout: StoreLayout) {
+    package init(linksOf key: PropertyKey, in layout: StoreLayout) {
         let isStored = layout.column(.toOne(key)) != nil || layout.column(.hiddenKey(key)) != nil
         let stored =
             isStored ? key : layout.joinTable(of: key)?.naming ?? layout.inverseKey(of: key) ?? key

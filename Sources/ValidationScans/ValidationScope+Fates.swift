@@ -1,6 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
-import MappingModel
+package import MappingModel
 
 /// A source entity whose objects filters tell apart.
 package struct SourceSplit: Hashable, Sendable {
@@ -17,28 +17,28 @@ package struct SourceSplit: Hashable, Sendable {
 
 /// Objects of one source entity that have one fate: all of them, or those for which the same
 /// filters hold.
-struct SourceKind: Hashable, Sendable {
-    let entity: String
+package struct SourceKind: Hashable, Sendable {
+    package let entity: String
     let mask: Int64
     /// The entity's, or the one that stands for it.
     let number: Int64
 }
 
 /// Where objects of one source entity are in the destination.
-struct Fate: Hashable, Sendable {
+package struct Fate: Hashable, Sendable {
     /// The number of the destination entity.
-    let number: Int64
-    let offset: Int64
-    let layer: Int
+    package let number: Int64
+    package let offset: Int64
+    package let layer: Int
     let entity: String
-    let table: String
+    package let table: String
 }
 
 extension ValidationScope {
     /// From a source table to a destination table; a layer above 0 is a further way for the same
     /// objects.
-    struct Way: Hashable, Sendable {
-        let source: String
+    package struct Way: Hashable, Sendable {
+        package let source: String
         let destination: String
         let layer: Int
     }
@@ -69,8 +69,22 @@ extension ValidationScope {
         return found
     }
 
+    /// The ways that lead to a destination table, by the keys of their objects.
+    ///
+    /// Offsets lie above all earlier keys, so that the objects of one way follow those of another.
+    package func ways(to table: String) -> [Way] {
+        var offsets: [Way: Int64] = [:]
+        for mapped in mapping.entityMappings {
+            guard let fate = fate(of: mapped), fate.table == table,
+                let from = mapped.source.flatMap({ source.table(of: $0)?.name })
+            else { continue }
+            offsets[Way(source: from, destination: table, layer: fate.layer)] = fate.offset
+        }
+        return offsets.sorted { $0.value < $1.value }.map(\.key)
+    }
+
     /// The kinds of objects of exactly one source entity.
-    func kinds(ofSource entity: String) -> [SourceKind] {
+    package func kinds(ofSource entity: String) -> [SourceKind] {
         guard let number = source.number(of: entity) else { return [] }
         let split = splits.first { $0.entity == entity }?.numbers ?? [:]
         return [SourceKind(entity: entity, mask: 0, number: Int64(number))]
@@ -80,7 +94,7 @@ extension ValidationScope {
     }
 
     /// The kinds of objects of an entity and of all that inherit from it.
-    func kinds(ofFamily entity: String) -> [SourceKind] {
+    package func kinds(ofFamily entity: String) -> [SourceKind] {
         source.model.family(of: entity).flatMap { kinds(ofSource: $0.name) }
     }
 
@@ -95,7 +109,7 @@ extension ValidationScope {
     }
 
     /// By source table whose keys do not move, a key that none of them is above.
-    var highestKeys: [String: Int64] {
+    package var highestKeys: [String: Int64] {
         var keys: [String: Int64] = [:]
         for mapped in mapping.entityMappings {
             guard let fate = fate(of: mapped), fate.offset == 0,
@@ -108,7 +122,7 @@ extension ValidationScope {
     }
 
     /// Where the objects of an entity mapping go; nil for removals and additions.
-    func fate(of mapped: EntityMapping) -> Fate? {
+    package func fate(of mapped: EntityMapping) -> Fate? {
         guard mapped.source.flatMap({ source.table(of: $0) }) != nil,
             let name = mapped.destination, let number = destination.number(of: name),
             let table = destination.table(of: name)?.name
