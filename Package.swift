@@ -178,9 +178,10 @@ let package = Package(
         // One store of a run: the request, its preparation, its result, and the run's records.
         layer(
             "StoreRuns",
-            engine + proof + [
-                "StateFolders", "MigrationPlanning", "MigrationValidation", "ValidationScans",
-                "StoreSwap", "MappingInference", "ModelFiles", "RunLedger", "Threads", "StoreLocks",
+            proof + [
+                "StateFolders", "MigrationPlanning", "MigrationEngine", "MigrationPlans",
+                "MigrationValidation", "ValidationScans", "StoreSwap", "MappingInference",
+                "ModelFiles", "RunLedger", "Threads", "StoreLocks",
             ]),
         // Giving results their names, and the commands on results of earlier runs.
         layer(

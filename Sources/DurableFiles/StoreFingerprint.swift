@@ -127,8 +127,9 @@ private struct Look: Equatable {
     ) throws(DurableFileError) {
         let start = try file.read(count: StoreFingerprint.headerBytes, at: 0)
         main = File(identity: try status().identity, start: start)
-        writeAheadLog = try Look.log(store.adding(suffix: "-wal"))
-        rollbackJournal = try Look.companion(store.adding(suffix: "-journal"))?.identity
+        let location = StoreLocation(store)
+        writeAheadLog = try Look.log(location.companion(.writeAheadLog))
+        rollbackJournal = try Look.companion(location.companion(.rollbackJournal))?.identity
     }
 
     private static func log(_ path: FilePath) throws(DurableFileError) -> File? {

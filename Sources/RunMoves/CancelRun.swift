@@ -204,7 +204,7 @@ extension SelectedRun {
             if isToBeCompleted {
                 if fate == .lost { environment.warn(CutOver.words(ofLost: store.found.path)) }
                 if case .publish(let plan) = move.way, fate == .written {
-                    throw RunError.outdatedOutput(plan.output, store: move.result.store)
+                    throw RunError.outdatedOutput(plan.output.database, store: move.result.store)
                 }
                 let result = try mover.move(move)
                 if let error = mover.syncNames(of: [move]).values.first { throw error }

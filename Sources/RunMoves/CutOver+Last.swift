@@ -91,12 +91,12 @@ extension CutOver {
     ///
     /// - Throws: `RunError` where the files cannot be looked at.
     func lastAccepted(_ found: FoundStore) throws(RunError) -> FilePath? {
-        let result: FilePath
+        let result: StoreLocation
         do throws(DurableFileError) {
             if let output = found.output {
                 result = output
             } else {
-                result = try files.resolveStore(found.path)
+                result = StoreLocation(try files.resolveStore(found.path))
             }
         } catch {
             // Where its folder is gone, so is what lay in it.
@@ -132,9 +132,10 @@ extension CutOver {
             place = "\(plan.building.path)"
             if let support = plan.support, let folder = try RunError.translating({ try plan.twin })
             {
+                let name = plan.output.database.lastComponent
                 place +=
                     " with its external data \(folder), which belong beside it as "
-                    + "\(support.to.lastComponent) if it is named \(plan.output.lastComponent)"
+                    + "\(support.to.lastComponent) if it is named \(name)"
             }
         }
         return Self.lastCopy(of: recorded.result.store, at: place)
@@ -155,9 +156,10 @@ extension CutOver {
         guard case .publish(let plan) = recorded.way,
             try RunError.translating({ try !plan.hasFolder(files) })
         else { return }
+        let output = plan.output.database
         throw .lostStore(
-            "\(plan.output.parent) is not the output folder that the run had, and files of the "
-                + "stopped publication of \(plan.output.lastComponent) may be in that one. Check "
+            "\(output.parent) is not the output folder that the run had, and files of the "
+                + "stopped publication of \(output.lastComponent) may be in that one. Check "
                 + "that its file system is mounted. If you prune lost stores, Godwit treats them "
                 + "as removed")
     }

@@ -39,7 +39,7 @@ extension CutOver {
         switch recorded.way {
         case .publish(let plan):
             let isThere = try RunError.translating {
-                try [plan.building.path, plan.output].contains { path in
+                try [plan.building.path, plan.output.database].contains { path in
                     try FileStatus.ifPresent(path).map { plan.building.isFile($0.identity) }
                         ?? false
                 }
@@ -52,7 +52,7 @@ extension CutOver {
                     environment.warn(Self.words(ofLost: recorded.result.store))
                     return recorded
                 case (.written, true):
-                    throw .outdatedOutput(plan.output, store: recorded.result.store)
+                    throw .outdatedOutput(plan.output.database, store: recorded.result.store)
                 case (.uncertain, false) where waits: throw try lastCopy(recorded)
                 case (.written, false), (.uncertain, false), (.unrecorded, false): break
                 }
@@ -154,7 +154,9 @@ extension CutOver {
         else { return }
         try RunError.translating {
             let path = plan.store.path
-            let asides = StoreCompanion.allCases.map { plan.aside($0.path(of: path)) }
+            let asides = StoreCompanion.allCases.map {
+                plan.aside(StoreLocation(path).companion($0))
+            }
             guard try FileStatus.ifPresentLink(path)?.isRegularFile == true,
                 try asides.contains(where: { try FileStatus.ifPresentLink($0) != nil })
             else { return }

@@ -125,7 +125,7 @@ package struct CutOver: Sendable {
     package func syncNames(of moved: [Recorded]) -> [FilePath: RunError] {
         var folders: Set<FilePath> = []
         for store in moved {
-            if case .publish(let plan) = store.way { folders.insert(plan.output.parent) }
+            if case .publish(let plan) = store.way { folders.insert(plan.output.database.parent) }
         }
         var failures: [FilePath: RunError] = [:]
         for folder in folders.sorted() {
@@ -152,11 +152,12 @@ package struct CutOver: Sendable {
                 else { throw EngineError.changed(store.result.store) }
                 return .publish(
                     try PublishPlan(
-                        store.places, output: store.result.output, validated: store.building,
+                        store.places, output: StoreLocation(store.result.output),
+                        validated: store.building,
                         source: now, of: store.result.store, files))
             }
             let request = SwapRequest(
-                store: store.result.store, run: mark, expected: store.fingerprint,
+                store: StoreLocation(store.result.store), run: mark, expected: store.fingerprint,
                 newFile: store.places.building, snapshot: store.snapshot,
                 validated: store.building)
             let facts = try SwapFacts(reading: request, files: files)
@@ -183,7 +184,9 @@ package struct CutOver: Sendable {
         switch recorded.way {
         case .publish(let plan):
             return try RunError.translating {
-                guard let there = try FileStatus.ifPresent(plan.output) else { return false }
+                guard let there = try FileStatus.ifPresent(plan.output.database) else {
+                    return false
+                }
                 return plan.building.isFile(there.identity)
             }
         case .swap(let plan):
@@ -253,9 +256,9 @@ package struct CutOver: Sendable {
         try RunError.translating {
             switch recorded.way {
             case .publish(let plan):
-                if let there = try FileStatus.ifPresentLink(plan.output) {
+                if let there = try FileStatus.ifPresentLink(plan.output.database) {
                     guard plan.building.isFile(there.identity) else {
-                        throw RunError.outputExists(plan.output)
+                        throw RunError.outputExists(plan.output.database)
                     }
                 } else if let file = try plan.sideFile() {
                     throw RunError.outputExists(file)
@@ -264,9 +267,9 @@ package struct CutOver: Sendable {
                     throw RunError.halfPublished(inTheWay: folder, externalData: folder)
                 }
                 if let folder = try plan.lostExternalData(files) {
-                    throw RunError.incompleteOutput(plan.output, externalData: folder)
+                    throw RunError.incompleteOutput(plan.output.database, externalData: folder)
                 }
-                let hasName = try FileStatus.ifPresentLink(plan.output) != nil
+                let hasName = try FileStatus.ifPresentLink(plan.output.database) != nil
                 try plan.run(files)
                 if try hasName && !plan.stands(files) { result.leftovers.append(Self.earlyChange) }
             case .swap(let plan):
@@ -310,7 +313,7 @@ package struct CutOver: Sendable {
 
     /// How reports name a file that was moved aside.
     static func words(ofKept file: FilePath) -> String {
-        if file.parent.lastComponent == FilePath(SupportFolder.externalDataName) {
+        if file.parent.lastComponent == FilePath(StoreLocation.externalDataName) {
             return "\(file) stays in the backup: it is the last copy of a file of external data, "
                 + "because another file has its name, or none"
         }
@@ -356,7 +359,7 @@ package struct CutOver: Sendable {
         }
         let places = StorePaths(
             folder: folders.folder(ofStore: found.number), mark: mark,
-            number: found.number, result: result.output)
+            number: found.number, result: StoreLocation(result.output))
         return Recorded(
             found: found, places: places, way: move.way, result: result, lock: nil,
             isTrusted: move.isTrusted ?? false)

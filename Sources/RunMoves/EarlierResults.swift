@@ -80,7 +80,7 @@ package final class EarlierResults {
     package func records(
         for store: FoundStore, of run: String
     ) throws(RunError) -> [LedgerRecord] {
-        guard let output = store.output, !runs.isEmpty, isThere(output) else { return [] }
+        guard let output = store.output, !runs.isEmpty, isThere(output.database) else { return [] }
         for earlier in runs {
             guard
                 let known = try read({ ledger throws(LedgerError) in

@@ -329,14 +329,14 @@ package struct PruneRun: Sendable {
     /// Whether a file beside the store has the same folder of external data: one whose name
     /// differs in nothing but the extension.
     private func sharesExternalData(_ store: FilePath) throws -> Bool {
-        let support = SupportFolder.folder(ofStore: store)
-        let companions = StoreCompanion.allCases.map { $0.path(of: store) }
+        let support = StoreLocation(store).support
+        let companions = StoreLocation(store).companions
         return try files.names(in: store.parent).contains { name in
             let other = store.parent.appending(name)
             guard other != store, other != support, !companions.contains(other) else {
                 return false
             }
-            return SupportFolder.folder(ofStore: other) == support
+            return StoreLocation(other).support == support
         }
     }
 

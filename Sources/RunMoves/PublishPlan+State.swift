@@ -18,7 +18,7 @@ extension PublishPlan {
     ///
     /// - Throws: `DurableFileError`.
     func resultFolder() throws(DurableFileError) -> FilePath? {
-        try twin?.appending(SupportFolder.externalDataName)
+        try twin?.appending(StoreLocation.externalDataName)
     }
 
     /// Whether a store still is as it was read; nil where the plan does not say how that was.
@@ -40,7 +40,7 @@ extension PublishPlan {
     static func sourceData(
         of store: FilePath
     ) throws(DurableFileError) -> (folder: FilePath, tree: HeldTree, held: FolderContents) {
-        let folder = SupportFolder.folder(ofStore: store)
+        let folder = StoreLocation(store).support
         let tree = try HeldTree(folder.parent)
         return (folder, tree, try FolderContents(of: folder, in: tree))
     }
@@ -84,11 +84,13 @@ extension PublishPlan {
         // An app that has it open, or was killed, may have written to its log.
         guard try sideFile() == nil else { return false }
         guard let support else {
-            return try FileStatus.ifPresentLink(output).map { building.isSame($0.identity) }
+            return try FileStatus.ifPresentLink(output.database).map {
+                building.isSame($0.identity)
+            }
                 ?? false
         }
         guard let tree = try openIfThere(files),
-            let there = try tree.status(of: place(output, tree, files)),
+            let there = try tree.status(of: place(output.database, tree, files)),
             building.isSame(there.identity)
         else { return false }
         return try state(of: support, at: place(support.to, tree, files), tree) == .whole
@@ -101,7 +103,7 @@ extension PublishPlan {
     /// - Throws: `DurableFileError`.
     func lostExternalData(_ files: DurableFileSystem) throws(DurableFileError) -> FilePath? {
         guard let support, let tree = try openIfThere(files),
-            let there = try tree.status(of: place(output, tree, files)),
+            let there = try tree.status(of: place(output.database, tree, files)),
             building.isFile(there.identity)
         else { return nil }
         switch try state(of: support, at: place(support.to, tree, files), tree) {
@@ -118,7 +120,7 @@ extension PublishPlan {
     /// - Throws: `DurableFileError`.
     func foreignExternalData(_ files: DurableFileSystem) throws(DurableFileError) -> FilePath? {
         guard let support, let tree = try openIfThere(files),
-            try tree.status(of: place(output, tree, files)) == nil,
+            try tree.status(of: place(output.database, tree, files)) == nil,
             try state(of: support, at: place(support.to, tree, files), tree) == .changed
         else { return nil }
         return support.to
@@ -143,7 +145,7 @@ extension PublishPlan {
         else { return .missing }
         guard let held = support.held else { return .whole }
         let now = try FolderContents(of: path, in: tree)
-        let source = store.map { SupportFolder.folder(ofStore: $0) }
+        let source = store.map { StoreLocation($0).support }
         if try holds(now, held, at: path, tree, beside: source) { return .whole }
         return now.isEmpty ? .empty : .changed
     }

@@ -9,7 +9,7 @@ import StoreSwap
 /// The database comes last: once it is there, all of the result is.
 package struct PublishPlan: Codable {
     let building: PlannedFile
-    package let output: FilePath
+    package let output: StoreLocation
     /// The folder of external data and its final name.
     let support: Support?
     /// The folder that the result goes to, without links in its path; nil in plans of versions that
@@ -43,17 +43,17 @@ package struct PublishPlan: Codable {
     ///
     /// - Parameters:
     ///   - places: of the store.
-    ///   - output: the result's path.
+    ///   - output: where the result will lie.
     ///   - validated: the file that was validated; no other one is published.
     ///   - source: the store as it was read.
     ///   - store: its path.
     ///   - files: through which paths are resolved.
     /// - Throws: `DurableFileError`.
     init(
-        _ places: StorePaths, output: FilePath, validated: FileIdentity,
+        _ places: StorePaths, output: StoreLocation, validated: FileIdentity,
         source: StoreFingerprint, of store: FilePath, _ files: DurableFileSystem
     ) throws(DurableFileError) {
-        let path = try files.resolve(output.parent)
+        let path = try files.resolve(output.database.parent)
         let tree = try HeldTree(path)
         let found = tree.anchor.status.identity
         building = try PlannedFile(at: places.building)
@@ -70,7 +70,7 @@ package struct PublishPlan: Codable {
             return
         }
         support = Support(
-            from: places.buildingSupport, to: SupportFolder.folder(ofStore: output),
+            from: places.buildingSupport, to: output.support,
             inode: status.identity.inode, held: try FolderContents(of: built, in: tree))
     }
 
@@ -80,8 +80,7 @@ package struct PublishPlan: Codable {
     ///
     /// - Throws: `DurableFileError`.
     func sideFile() throws(DurableFileError) -> FilePath? {
-        for suffix in ["-wal", "-journal", "-shm"] {
-            let path = output.adding(suffix: suffix)
+        for path in output.companions {
             if try FileStatus.ifPresentLink(path) != nil { return path }
         }
         return nil
@@ -109,8 +108,8 @@ package struct PublishPlan: Codable {
             status.identity.inode == support.inode,
             status.identity.device == tree.anchor.status.identity.device
         else { return nil }
-        if let there = try tree.status(of: place(output, tree, files)) {
-            return building.isFile(there.identity) ? nil : output
+        if let there = try tree.status(of: place(output.database, tree, files)) {
+            return building.isFile(there.identity) ? nil : output.database
         }
         guard try FileStatus.ifPresentLink(building.path) != nil,
             try state(of: support, at: moved, tree) != .changed
@@ -137,7 +136,7 @@ package struct PublishPlan: Codable {
     ///   then the folder of external data keeps its name only if another program changed it.
     package func run(_ files: DurableFileSystem) throws(DurableFileError) {
         let tree = try open(files)
-        let output = try place(self.output, tree, files)
+        let output = try place(self.output.database, tree, files)
         // Its former folder may be gone: it is removed before the ledger knows of the end.
         if let there = try tree.status(of: output), self.building.isFile(there.identity) { return }
         let building = try place(self.building.path, tree, files)
@@ -227,7 +226,7 @@ package struct PublishPlan: Codable {
 
     /// Opens the folder of the result, which must be the one that was found.
     private func open(_ files: DurableFileSystem) throws(DurableFileError) -> HeldTree {
-        let path = if let folder { folder.path } else { try files.resolve(output.parent) }
+        let path = if let folder { folder.path } else { try files.resolve(output.database.parent) }
         let tree = try HeldTree(path, faults: files.faults)
         let found = tree.anchor.status.identity
         if let folder, folder.device != found.device || folder.inode != found.inode {
@@ -240,7 +239,7 @@ package struct PublishPlan: Codable {
     func place(
         _ path: FilePath, _ tree: HeldTree, _ files: DurableFileSystem
     ) throws(DurableFileError) -> FilePath {
-        if path.parent == output.parent {
+        if path.parent == output.database.parent {
             return tree.anchor.path.appending(path.lastComponent)
         }
         return try files.resolve(path.parent).appending(path.lastComponent)

@@ -167,7 +167,10 @@ package struct RollbackRun: Sendable {
             try tree.status(of: main.backup) != nil
         else { return nil }
         for kind in [StoreCompanion.writeAheadLog, .rollbackJournal] where !discardsChanges {
-            guard try tree.status(of: kind.path(of: path)).map({ $0.size == 0 }) ?? true else {
+            guard
+                try tree.status(of: StoreLocation(path).companion(kind)).map({ $0.size == 0 })
+                    ?? true
+            else {
                 throw SwapError.storeChangedSinceSwap(store: path.description)
             }
         }

@@ -277,12 +277,12 @@ package struct SelectedRun {
 
     /// The files of a store's migration.
     func places(of store: StoreSummary) throws(RunError) -> StorePaths {
-        let result: FilePath
+        let result: StoreLocation
         if let output = store.found.output {
             result = output
         } else {
             do throws(DurableFileError) {
-                result = try environment.files.resolveStore(store.found.path)
+                result = StoreLocation(try environment.files.resolveStore(store.found.path))
             } catch {
                 throw .file(error)
             }

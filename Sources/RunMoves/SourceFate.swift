@@ -59,10 +59,10 @@ struct SourceLook {
             try hasLostLog(store, snapshot: StorePaths(attempt: result.parent).snapshot)
                 ? .lost : nil
         } compared: { opened in
-            let folder = SupportFolder.externalData(ofStore: store)
+            let folder = StoreLocation(store).externalData
             let missing = opened.names.subtracting(try names(in: folder))
             let places = StorePaths(attempt: result.parent)
-            let built = places.buildingSupport.appending(SupportFolder.externalDataName)
+            let built = places.buildingSupport.appending(StoreLocation.externalDataName)
             let held = try names(in: built)
             guard missing.isEmpty || allowsMissingExternalData && missing.isDisjoint(with: held)
             else { return .lost }
@@ -160,7 +160,7 @@ struct SourceLook {
             try FileStatus(of: store).identity.modified < made.birth ?? made.modified
         else { return false }
         for kind in [StoreCompanion.writeAheadLog, .rollbackJournal]
-        where try FileStatus.ifPresentLink(kind.path(of: store))?.size ?? 0 > 0 {
+        where try FileStatus.ifPresentLink(StoreLocation(store).companion(kind))?.size ?? 0 > 0 {
             return false
         }
         return try !hasSamePages(store, snapshot)
@@ -219,7 +219,7 @@ struct SourceLook {
     private func fate(
         of opened: ReferencedNames, _ store: FilePath, _ way: CutOverRecord.Way
     ) throws -> SourceFate {
-        let folder = SupportFolder.externalData(ofStore: store)
+        let folder = StoreLocation(store).externalData
         let there = try names(in: folder)
         let missing = opened.names.subtracting(there)
         guard case .publish(let plan) = way else {
@@ -285,11 +285,12 @@ struct ReferencedNames {
         let opener = StoreOpener(files: files)
         let opened: SourceStore
         do throws(StoreError) {
-            opened = try opener.open(store, scratch: scratch, checksPages: checksPages)
+            opened = try opener.open(
+                StoreLocation(store), scratch: scratch, checksPages: checksPages)
         } catch {
             guard let model, case .modelMissing = error else { throw error }
             opened = try opener.open(
-                store, scratch: scratch, given: model, checksPages: checksPages)
+                StoreLocation(store), scratch: scratch, given: model, checksPages: checksPages)
         }
         identifier = opened.metadata.uuid
         names = try ExternalNames.referenced(by: opened)

@@ -104,7 +104,7 @@ package struct RunRegistry {
                 number += 1
                 missing.append(
                     FoundStore(
-                        number: number, path: store.path, output: store.output,
+                        number: number, location: store.location, output: store.output,
                         bytes: store.bytes))
             }
             return missing

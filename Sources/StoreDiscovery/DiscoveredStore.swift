@@ -6,8 +6,8 @@ package struct DiscoveredStore: Hashable, Sendable {
     package let root: FilePath
     /// Below the root; the result's place below the output.
     package let relative: FilePath
-    /// Without symbolic links: the file to migrate.
-    package let real: FilePath
+    /// Without symbolic links: where the store to migrate lies.
+    package let location: StoreLocation
     /// Size of the database file.
     package let bytes: Int64
     package let device: UInt64
@@ -28,7 +28,7 @@ package struct DiscoveredStore: Hashable, Sendable {
     ) {
         self.root = root
         self.relative = relative
-        self.real = real
+        location = StoreLocation(real)
         bytes = min(status.size, Self.largest)
         device = status.identity.device
         inode = status.identity.inode

@@ -29,7 +29,7 @@ package struct DiscoveryWarning: Hashable, Sendable {
     /// - Complexity: O(bytes of paths); memory for the keys of one kind at a time.
     static func all(about stores: [DiscoveredStore]) -> [DiscoveryWarning] {
         let sameResults = groups(of: stores) { $0.relative }
-        let sameFolders = groups(of: stores) { SupportFolder.folder(ofStore: $0.relative) }
+        let sameFolders = groups(of: stores) { StoreLocation($0.relative).support }
         return warnings(
             .sameFile, groups(of: stores) { FileNumber(device: $0.device, inode: $0.inode) }, stores
         )

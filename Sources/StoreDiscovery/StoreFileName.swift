@@ -6,8 +6,6 @@ enum StoreFileName {
     private static let coreDataExtensions = ["sqlite", "sqlite3", "store", "storedata"]
     /// Extensions that stores have, too, and many other files.
     private static let otherExtensions = ["db"]
-    /// What SQLite adds to the name of a database.
-    private static let companionSuffixes = ["-wal", "-shm", "-journal"]
 
     /// Whether a file of this name is a store unless it is damaged.
     static func isCoreDataExtension(of path: FilePath) -> Bool {
@@ -44,7 +42,8 @@ enum StoreFileName {
 
     /// The name of the database whose companion file a name would be; nil for other names.
     static func databaseName(ofCompanion name: FilePath) -> FilePath? {
-        for suffix in companionSuffixes where name.bytes.count > suffix.utf8.count {
+        for suffix in StoreCompanion.allCases.map(\.rawValue)
+        where name.bytes.count > suffix.utf8.count {
             if name.bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) {
                 return FilePath(bytes: name.bytes.dropLast(suffix.utf8.count))
             }
@@ -54,7 +53,7 @@ enum StoreFileName {
 
     /// Whether the name is that of a write-ahead log.
     static func isLog(_ name: FilePath) -> Bool {
-        name.bytes.suffix(4).elementsEqual("-wal".utf8)
+        name.bytes.suffix(4).elementsEqual(StoreCompanion.writeAheadLog.rawValue.utf8)
     }
 
     private static func hasExtension(_ path: FilePath, among extensions: [String]) -> Bool {

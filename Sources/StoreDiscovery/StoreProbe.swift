@@ -155,8 +155,8 @@ package struct StoreProbe: Sendable {
 
     /// Whether a `-wal` or a journal beside a database may hold what the database does not.
     private func hasUnseenContent(_ path: FilePath) throws(DurableFileError) -> Bool {
-        for suffix in ["-wal", "-journal"] {
-            let companion = try FileStatus.ifPresent(path.adding(suffix: suffix))
+        for kind in StoreCompanion.withContent {
+            let companion = try FileStatus.ifPresent(StoreLocation(path).companion(kind))
             if let companion, companion.size > 0 { return true }
         }
         return false

@@ -218,10 +218,10 @@ package struct StoreSearch {
         var kept: [DiscoveredStore] = []
         kept.reserveCapacity(stores.count)
         for store in stores {
-            if let place = places[store.real] {
+            if let place = places[store.location.database] {
                 if store.isNamed { kept[place].isNamed = true }
             } else {
-                places[store.real] = kept.count
+                places[store.location.database] = kept.count
                 kept.append(store)
             }
         }

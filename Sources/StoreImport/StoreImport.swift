@@ -89,8 +89,7 @@ package struct StoreImport: Sendable {
             throw ImportError.noModel(store: store.description)
         }
         // A log would be taken for the new store's.
-        for suffix in ["-wal", "-shm", "-journal"] {
-            let companion = store.adding(suffix: suffix)
+        for companion in StoreLocation(store).companions {
             guard try FileStatus.ifPresent(companion) == nil else {
                 throw ImportError.parts(
                     path: companion.description,
@@ -121,7 +120,7 @@ package struct StoreImport: Sendable {
     private func checked(scratch: FilePath) throws -> SourceStore {
         do {
             let source = try StoreOpener(files: files).open(
-                store, scratch: scratch, checksPages: false)
+                StoreLocation(store), scratch: scratch, checksPages: false)
             // Once is enough for pages that only imports have written since.
             if try ImportMarker(source.metadata, store: store.description) == nil {
                 try StoreOpener.checkPages(of: source)

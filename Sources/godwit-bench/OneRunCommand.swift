@@ -23,13 +23,14 @@ struct OneRunCommand: ParsableCommand {
         let folder = FilePath(state)
         TemporaryFiles.use(folder)
         try DurableFileSystem(links: .followed).makeFolders(folder)
-        let opened = try StoreOpener().open(FilePath(template), scratch: folder)
+        let opened = try StoreOpener().open(StoreLocation(FilePath(template)), scratch: folder)
         let request = RunRequest(
             destination: .model(try DestinationModel(template: opened)),
             options: PlanOptions(strategy: .partitioned), output: FilePath(output).parent,
             state: folder, inputs: [FilePath(store)], slots: slots, waitsForRoom: false)
         let found = FoundStore(
-            number: 1, path: FilePath(store), output: FilePath(output),
+            number: 1, location: StoreLocation(FilePath(store)),
+            output: StoreLocation(FilePath(output)),
             bytes: try FileStatus(of: FilePath(store)).size)
         let clock = ContinuousClock()
         let start = clock.now

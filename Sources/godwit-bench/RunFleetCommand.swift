@@ -27,13 +27,13 @@ struct RunFleetCommand: ParsableCommand {
         let folder = FilePath(state)
         try DurableFileSystem(links: .followed).makeFolders(folder)
         TemporaryFiles.use(folder)
-        let opened = try StoreOpener().open(FilePath(template), scratch: folder)
+        let opened = try StoreOpener().open(StoreLocation(FilePath(template)), scratch: folder)
         let (stores, output) = (FilePath(stores), FilePath(output))
         let found = try manager.contentsOfDirectory(atPath: stores.description)
             .filter { $0.hasSuffix(".sqlite") }.sorted().enumerated().map { number, name in
                 FoundStore(
-                    number: number + 1, path: stores.appending(FilePath(name)),
-                    output: output.appending(FilePath(name)),
+                    number: number + 1, location: StoreLocation(stores.appending(FilePath(name))),
+                    output: StoreLocation(output.appending(FilePath(name))),
                     bytes: try FileStatus(of: stores.appending(FilePath(name))).size)
             }
         let request = RunRequest(

@@ -60,7 +60,7 @@ struct ForgedDelivery {
         }
         try connection.close()
         let (from, into) = (
-            SupportFolder.externalData(ofStore: open), SupportFolder.externalData(ofStore: store)
+            StoreLocation(open).externalData, StoreLocation(store).externalData
         )
         try lab.files.makeFolders(into)
         for name in try lab.files.names(in: from) {

@@ -75,7 +75,7 @@ import Testing
             try lab.ledger.append([.accepted(admitted, at: 1)])
             let found = try #require(try lab.ledger.store(run: honest.run.id, 1)).found
             _ = try #require(try honest.deliveries.move([found]).first).result.get()
-            let result = found.output ?? found.path
+            let result = found.result.database
             #expect(try lab.content(result) == honest.content)
             let report = try #require(try lab.ledger.store(run: honest.run.id, 1))
             #expect(report.found.number == 1)
@@ -166,7 +166,7 @@ import Testing
                 of: try lab.find(honest.run.id), checked: ResultIntake.CheckedFiles())
             let found = try #require(try lab.ledger.store(run: honest.run.id, 1)).found
             _ = try #require(try deliveries.move([found]).first).result.get()
-            #expect(try lab.content(try #require(found.output)) == honest.content)
+            #expect(try lab.content(try #require(found.output).database) == honest.content)
         }
     }
 

@@ -27,7 +27,9 @@ import Testing
         try SharingLab.run { lab in
             // One file by many names would be refused; stores that are not there are offered too.
             let found = (1...70).map {
-                FoundStore(number: $0, path: lab.path("s\($0).sqlite"), output: nil, bytes: 1)
+                FoundStore(
+                    number: $0, location: StoreLocation(lab.path("s\($0).sqlite")), output: nil,
+                    bytes: 1)
             }
             let overview = try ClusterRuns(lab.dependencies).begin(
                 lab.request([lab.data]), over: found)
@@ -65,7 +67,9 @@ import Testing
     @Test func aPageThatEndsWithTheLastStoreIsTheLast() throws {
         try SharingLab.run { lab in
             let found = (1...16).map {
-                FoundStore(number: $0, path: lab.path("s\($0).sqlite"), output: nil, bytes: 1)
+                FoundStore(
+                    number: $0, location: StoreLocation(lab.path("s\($0).sqlite")), output: nil,
+                    bytes: 1)
             }
             let overview = try ClusterRuns(lab.dependencies).begin(
                 lab.request([lab.data]), over: found)

@@ -249,7 +249,7 @@ import Testing
             try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
             try database.execute(sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1")
         }
-        let names = [store, StoreCompanion.writeAheadLog.path(of: store)]
+        let names = [store, StoreLocation(store).companion(.writeAheadLog)]
         let copies = names.map { $0.adding(suffix: "-copy") }
         for (name, copy) in zip(names, copies) {
             try FileManager.default.copyItem(atPath: name.description, toPath: copy.description)
@@ -368,7 +368,8 @@ import Testing
             let delivered = try deliver(lab, output: output)
             _ = try delivered.accept()
             let missing = FoundStore(
-                number: 2, path: lab.path("b.sqlite"), output: output.appending("b.sqlite"),
+                number: 2, location: StoreLocation(lab.path("b.sqlite")),
+                output: StoreLocation(output.appending("b.sqlite")),
                 bytes: 1)
             let endings = try delivered.deliveries.move([missing, try delivered.found])
             let byStore = Dictionary(uniqueKeysWithValues: endings.map { ($0.store, $0.result) })

@@ -163,10 +163,11 @@ import Threads
                 ("a.sqlite", "dangling/a.sqlite"),
             ] as [(String, String?)] {
                 let found = FoundStore(
-                    number: 1, path: sharing.path(store), output: output.map(sharing.path),
+                    number: 1, location: StoreLocation(sharing.path(store)),
+                    output: output.map { StoreLocation(sharing.path($0)) },
                     bytes: 1)
                 #expect(throws: RunError.self) { _ = try run.whole(found) }
-                #expect(throws: RunError.self) { _ = try run.paths(of: found) }
+                #expect(throws: RunError.self) { _ = try run.locations(of: found) }
                 let deliveries = ResultIntake(of: run, checked: ResultIntake.CheckedFiles())
                 #expect(throws: RunError.self) { try deliveries.removeAll(of: found) }
             }
@@ -196,7 +197,8 @@ import Threads
                 do {
                     let place = try sharing.dependencies.roots.place(
                         of: FileReference(root: "data", path: "flip/secret.sqlite"))
-                    let found = FoundStore(number: 1, path: place, output: nil, bytes: 1)
+                    let found = FoundStore(
+                        number: 1, location: StoreLocation(place), output: nil, bytes: 1)
                     try sharing.dependencies.roots.check(found)
                     let real = try sharing.dependencies.roots.confined(place)
                     #expect(try uuid(of: real, sharing) == own, "round \(round)")
@@ -226,7 +228,7 @@ import Threads
         let scratch = sharing.folder.appending("scratch")
         try files.makeFolders(scratch)
         let store = try StoreOpener(files: files).open(
-            path, scratch: scratch, snapshot: .toMake(scratch.appending("s")))
+            StoreLocation(path), scratch: scratch, snapshot: .toMake(scratch.appending("s")))
         if store.isSnapshot { try files.remove(scratch.appending("s")) }
         return store.metadata.uuid
     }

@@ -145,7 +145,8 @@ final class SharingLab {
     func found(_ stores: [FilePath], output: FilePath? = nil) throws -> [FoundStore] {
         try stores.enumerated().map { place, store in
             FoundStore(
-                number: place + 1, path: store, output: output?.appending(store.lastComponent),
+                number: place + 1, location: StoreLocation(store),
+                output: output.map { StoreLocation($0.appending(store.lastComponent)) },
                 bytes: try FileStatus(of: store).size)
         }
     }
@@ -181,7 +182,7 @@ final class SharingLab {
         guard let found = try ledger.store(run: run.id, store)?.found else {
             throw Missing(description: "store \(store)")
         }
-        return run.context.places(of: found, result: found.path).building
+        return run.context.places(of: found, result: found.location).building
     }
 
     /// The same run as another process would find it.

@@ -19,7 +19,7 @@ import Testing
                 let path = try #require(FilePath(url))
                 let store: SourceStore
                 do throws(StoreError) {
-                    store = try StoreOpener().open(path, scratch: scratch)
+                    store = try StoreOpener().open(StoreLocation(path), scratch: scratch)
                 } catch {
                     guard case .modelMissing = error else { throw error }
                     withoutModel += 1

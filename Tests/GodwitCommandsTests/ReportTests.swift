@@ -20,7 +20,7 @@ import Testing
     private func inspect(_ body: (StoreInspection) throws -> Void) throws {
         try withTemporaryFolder { folder in
             let path = try Samples.makeStore(at: folder.appendingPathComponent("a.sqlite"))
-            let store = try StoreOpener().open(path, scratch: FilePath(folder.path))
+            let store = try StoreOpener().open(StoreLocation(path), scratch: FilePath(folder.path))
             try body(try StoreInspector.inspect(store, isChecked: true))
         }
     }
@@ -58,7 +58,7 @@ import Testing
                 "INSERT INTO ZPERSON (Z_PK, Z_ENT, Z_OPT) VALUES (9, 1, 1); "
                     + "DROP INDEX ZCAR_Z_ENT_INDEX; PRAGMA wal_checkpoint(TRUNCATE)")
             try connection.close()
-            let store = try StoreOpener().open(path, scratch: FilePath(folder.path))
+            let store = try StoreOpener().open(StoreLocation(path), scratch: FilePath(folder.path))
             let inspection = try StoreInspector.inspect(store, isChecked: true)
             #expect(
                 inspection.oddities == [

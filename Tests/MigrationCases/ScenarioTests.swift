@@ -99,7 +99,7 @@ struct ScenarioTests {
     private func rows(_ store: URL) throws -> [String] {
         try withTemporaryFolder { scratch in
             let source = try StoreOpener().open(
-                FilePath(store.path), scratch: FilePath(scratch.path))
+                StoreLocation(FilePath(store.path)), scratch: FilePath(scratch.path))
             let connection = try source.connect()
             defer { do { try connection.close() } catch { Issue.record(error) } }
             var rows: [String] = []

@@ -128,7 +128,7 @@ enum NaiveMigration {
         let maxima: [String: Int64] = ["Employee": 9, "Team": 2]
         try store(from, before, rows: sourceRows, maxima: maxima)
         try store(to, after, rows: destinationRows, maxima: maxima)
-        let external = SupportFolder.externalData(ofStore: from)
+        let external = StoreLocation(from).externalData
         let files = DurableFileSystem()
         try files.makeFolders(external)
         let made = try files.create(external.appending(file))
@@ -141,7 +141,7 @@ enum NaiveMigration {
             scope: scope,
             files: ValidationFiles(
                 source: from, sourceExternalData: external, destination: to,
-                destinationExternalData: SupportFolder.externalData(ofStore: to)))
+                destinationExternalData: StoreLocation(to).externalData))
         return (validator, after)
     }
 

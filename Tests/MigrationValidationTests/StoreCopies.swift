@@ -55,6 +55,7 @@ struct StoreCopies {
     static func open(_ url: URL, in folder: URL) throws -> SourceStore {
         let scratch = folder.appendingPathComponent("scratch-\(url.lastPathComponent)")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
-        return try StoreOpener().open(FilePath(url.path), scratch: FilePath(scratch.path))
+        return try StoreOpener().open(
+            StoreLocation(FilePath(url.path)), scratch: FilePath(scratch.path))
     }
 }

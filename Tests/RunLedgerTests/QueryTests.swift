@@ -85,21 +85,23 @@ import Testing
     @Test func anyBytesMakeAPath() throws {
         try withLedger { ledger in
             let odd = FilePath(bytes: [0x2F, 0xFF, 0x0A, 0x27, 0x22, 0xC3])
-            let store = FoundStore(number: 4, path: odd, output: "/out\u{7}", bytes: .max)
+            let store = FoundStore(
+                number: 4, location: StoreLocation(odd), output: StoreLocation("/out\u{7}"),
+                bytes: .max)
             try ledger.append([.runBegan(run()), .storesFound(run: "r1", [store])])
             #expect(try ledger.store(run: "r1", path: odd)?.found == store)
             #expect(try ledger.store(run: "r1", 4)?.found == store)
             for twice in [
-                FoundStore(number: 5, path: odd, output: nil, bytes: 0),
-                FoundStore(number: 4, path: "/other", output: nil, bytes: 0),
+                FoundStore(number: 5, location: StoreLocation(odd), output: nil, bytes: 0),
+                FoundStore(number: 4, location: StoreLocation("/other"), output: nil, bytes: 0),
             ] {
                 let found = try cause { try ledger.append([.storesFound(run: "r1", [twice])]) }
                 #expect(found == .duplicate("the store \(twice.number) (\(twice.path))"))
             }
             for wrong in [
-                FoundStore(number: -1, path: "/x", output: nil, bytes: 0),
-                FoundStore(number: 6, path: "", output: nil, bytes: 0),
-                FoundStore(number: 6, path: "/x", output: nil, bytes: -1),
+                FoundStore(number: -1, location: StoreLocation("/x"), output: nil, bytes: 0),
+                FoundStore(number: 6, location: StoreLocation(""), output: nil, bytes: 0),
+                FoundStore(number: 6, location: StoreLocation("/x"), output: nil, bytes: -1),
             ] {
                 #expect(throws: LedgerError.self) {
                     try ledger.append([.storesFound(run: "r1", [wrong])])

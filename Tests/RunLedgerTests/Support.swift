@@ -55,7 +55,9 @@ func run(_ id: String = "r1") -> RunRecord {
 /// Stores with numbers from a range.
 func found(_ numbers: Range<Int>) -> [FoundStore] {
     numbers.map {
-        FoundStore(number: $0, path: FilePath("/stores/\($0).sqlite"), output: nil, bytes: 100)
+        FoundStore(
+            number: $0, location: StoreLocation(FilePath("/stores/\($0).sqlite")), output: nil,
+            bytes: 100)
     }
 }
 

@@ -65,11 +65,14 @@ struct EngineMigration {
             options: request.options, output: request.output?.parent, state: request.state,
             inputs: [request.store], slots: request.slots)
         let lock = try StoreAdmission(
-            path: store, output: request.output, files: files, clients: runRequest.clients
+            store: StoreLocation(store), output: request.output.map(StoreLocation.init),
+            files: files,
+            clients: runRequest.clients
         ).admit()
         defer { withExtendedLifetime(lock) {} }
         let folder = request.state.appending("runs").appending("r1").appending("1")
-        let places = StorePaths(folder: folder, mark: "test", number: 1, result: request.result)
+        let places = StorePaths(
+            folder: folder, mark: "test", number: 1, result: StoreLocation(request.result))
         do throws(RunError) {
             try RunError.translating { try files.makeFolders(folder) }
             observe(.prepare)
@@ -132,7 +135,7 @@ struct EngineMigration {
             guard now == planned.source.fingerprint
             else { throw EngineError.changed(planned.source.path) }
             try PublishPlan(
-                places, output: output, validated: building, source: now,
+                places, output: StoreLocation(output), validated: building, source: now,
                 of: planned.source.path, files
             ).run(files)
             try places.removeAll(files)

@@ -31,7 +31,7 @@ import Testing
             try files.publish([1, 2, 3], to: places.building)
             let way = CutOverRecord.Way.publish(
                 try PublishPlan(
-                    places, output: FilePath(url.path).appending("result.sqlite"),
+                    places, output: StoreLocation(FilePath(url.path).appending("result.sqlite")),
                     validated: try FileStatus(of: places.building).identity,
                     source: try StoreFingerprint(of: places.building), of: places.building,
                     files))

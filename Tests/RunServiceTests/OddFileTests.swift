@@ -235,8 +235,8 @@ import Testing
             try files.rename(lab.path(lab.store), to: store, existing: .refuse)
             if recipe.externalThreshold != nil {
                 try files.rename(
-                    SupportFolder.folder(ofStore: lab.path(lab.store)),
-                    to: SupportFolder.folder(ofStore: store), existing: .refuse)
+                    StoreLocation(lab.path(lab.store)).support,
+                    to: StoreLocation(store).support, existing: .refuse)
             }
             for strategy in [Strategy.whole, .partitioned] {
                 let results = try lab.path(lab.results).appending(strategy.rawValue)

@@ -1,4 +1,5 @@
 import CoreDataStore
+import DurableFiles
 import Foundation
 import GRDB
 import ManagedObjectModel
@@ -78,7 +79,7 @@ import Testing
             .joined(separator: " ")
         #expect(report.contains("- table APP_SEARCH: it is \(words)"))
         let opened = try StoreOpener().open(
-            lab.path(lab.store), scratch: lab.path(lab.folder), checksPages: false)
+            StoreLocation(lab.path(lab.store)), scratch: lab.path(lab.folder), checksPages: false)
         let inspection = try StoreInspector.inspect(opened, isChecked: false)
         #expect(inspection.text.contains("- table APP_SEARCH: \(words)"))
         #expect(inspection.extras.count { $0.remark != nil } == 1)

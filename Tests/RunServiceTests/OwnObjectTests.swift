@@ -1,4 +1,5 @@
 import CoreDataStore
+import DurableFiles
 import Foundation
 import GRDB
 import ManagedObjectModel
@@ -119,7 +120,7 @@ import Testing
         let plan = PlanReport(outcome.plan, store: lab.name, oddities: outcome.oddities)
         let report = ResultText.text(of: outcome.result)
         let opened = try StoreOpener().open(
-            lab.path(lab.store), scratch: lab.path(lab.folder), checksPages: false)
+            StoreLocation(lab.path(lab.store)), scratch: lab.path(lab.folder), checksPages: false)
         let inspection = try StoreInspector.inspect(opened, isChecked: false)
         for extra in outcome.plan.extras {
             let name = extra.object.name

@@ -22,7 +22,7 @@ import Testing
             }
             let output = folder.appending("result.sqlite")
             let plan = try PublishPlan(
-                places, output: output,
+                places, output: StoreLocation(output),
                 validated: try FileStatus(of: places.building).identity,
                 source: try StoreFingerprint(of: places.building), of: places.building, files)
             for removes in [true, false] {
@@ -52,7 +52,7 @@ import Testing
             let output = folder.appending("result.sqlite")
             let final = folder.appending(".result_SUPPORT")
             let plan = try PublishPlan(
-                places, output: output,
+                places, output: StoreLocation(output),
                 validated: try FileStatus(of: places.building).identity,
                 source: try StoreFingerprint(of: places.building), of: places.building, files)
             // Nothing has moved: nothing is taken back.
@@ -90,7 +90,7 @@ import Testing
             try files.publish([1, 2, 3], to: places.building)
             let final = folder.appending(".result_SUPPORT")
             let plan = try PublishPlan(
-                places, output: folder.appending("result.sqlite"),
+                places, output: StoreLocation(folder.appending("result.sqlite")),
                 validated: try FileStatus(of: places.building).identity,
                 source: try StoreFingerprint(of: places.building), of: places.building, files)
             try files.rename(places.buildingSupport, to: final, existing: .refuse)

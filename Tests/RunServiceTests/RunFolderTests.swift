@@ -71,7 +71,7 @@ import Testing
             let names = try place.files.names(in: place.output.parent).map(\.description)
             #expect(names.sorted() == [".n_SUPPORT", "n.sqlite"])
             try place.files.removeTree(place.output)
-            try place.files.removeTree(SupportFolder.folder(ofStore: place.output))
+            try place.files.removeTree(StoreLocation(place.output).support)
             // The same names as the run before used, as a kill would have left them.
             let state = try place.files.resolve(place.state)
             let mark = ContentDigest.hexadecimal(of: state.bytes).prefix(8)
@@ -96,7 +96,7 @@ import Testing
     func existingResult() throws {
         try withPlace { place in
             try place.run()
-            let support = SupportFolder.externalData(ofStore: place.output)
+            let support = StoreLocation(place.output).externalData
             let before = try place.files.names(in: support).count
             #expect(before > 0)
             // As an app would have left it.

@@ -193,7 +193,9 @@ extension MigrationRequest {
         } catch {
             throw .file(error)
         }
-        let found = FoundStore(number: 1, path: store, output: output, bytes: bytes)
+        let found = FoundStore(
+            number: 1, location: StoreLocation(store), output: output.map(StoreLocation.init),
+            bytes: bytes)
         let ending = try TestRuns(RunEnvironment(clock: { 0 })).run(request, over: [found])
         guard ending.counts == [.done: 1] else { throw .stopped }
     }

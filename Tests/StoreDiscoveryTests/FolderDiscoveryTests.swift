@@ -20,9 +20,9 @@ import Testing
             #expect(found.skipped.isEmpty)
             #expect(found.warnings.isEmpty)
             let first = try #require(found.stores.first)
-            let status = try FileStatus(of: first.real)
-            #expect(first.real == lab.path(first.relative))
-            #expect(first.path == first.real)
+            let status = try FileStatus(of: first.location.database)
+            #expect(first.location.database == lab.path(first.relative))
+            #expect(first.path == first.location.database)
             #expect(first.bytes == status.size)
             #expect(first.inode == status.identity.inode)
             #expect(first.device == status.identity.device)
@@ -174,7 +174,7 @@ import Testing
             // Patterns see the names of links; each file is still found once, and loops end.
             let linked = try lab.discover("in", include: ["down/*.sqlite"])
             #expect(linked.relatives == ["down/b.sqlite"])
-            #expect(linked.stores.first?.real == lab.path("in/sub/b.sqlite"))
+            #expect(linked.stores.first?.location.database == lab.path("in/sub/b.sqlite"))
             #expect(
                 try lab.discover("in", include: ["*.sqlite"]).relatives
                     == ["a.sqlite", "sub/b.sqlite"])
@@ -184,7 +184,7 @@ import Testing
                 named.stores.map(\.path) == [
                     lab.path("in/file.sqlite"), lab.path("in/folder/e.sqlite"),
                 ])
-            #expect(named.stores.first?.real == lab.path("out/c.sqlite"))
+            #expect(named.stores.first?.location.database == lab.path("out/c.sqlite"))
         }
     }
 

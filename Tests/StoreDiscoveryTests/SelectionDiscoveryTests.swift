@@ -106,7 +106,7 @@ import Testing
                     "a.sqlite", "u/b.sqlite", "up/c.sqlite",
                     FilePath(bytes: absolute.bytes.dropFirst()),
                 ])
-            #expect(Set(found.stores.map(\.real)).contains(lab.path("up/c.sqlite")))
+            #expect(Set(found.stores.map(\.location.database)).contains(lab.path("up/c.sqlite")))
             #expect(found.reasons(below: lab.folder) == ["lists/missing": .missing])
             #expect(throws: DurableFileError.self) { try lab.discover(lists: ["none"]) }
         }

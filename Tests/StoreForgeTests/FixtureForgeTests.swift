@@ -31,7 +31,7 @@ struct FixtureForgeTests {
     /// A store; nil for files that are none or hold no model.
     private func openable(_ path: FilePath, scratch: FilePath) throws -> SourceStore? {
         do {
-            return try StoreOpener().open(path, scratch: scratch)
+            return try StoreOpener().open(StoreLocation(path), scratch: scratch)
         } catch {
             return nil
         }

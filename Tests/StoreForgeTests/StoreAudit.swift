@@ -19,7 +19,7 @@ func withForgedStore(
         try DurableFileSystem().makeFolder(scratch)
         let given = recipe.framework.hasModelCache ? nil : recipe.model
         let store = try StoreOpener().open(
-            place.appending("Forged.sqlite"), scratch: scratch, given: given)
+            StoreLocation(place.appending("Forged.sqlite")), scratch: scratch, given: given)
         try body(store, receipt)
     }
 }

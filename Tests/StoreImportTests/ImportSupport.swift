@@ -52,7 +52,8 @@ struct ImportCase {
     func opened() throws -> SourceStore {
         let scratch = folder.appendingPathComponent("read")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
-        return try StoreOpener().open(FilePath(store.path), scratch: FilePath(scratch.path))
+        return try StoreOpener().open(
+            StoreLocation(FilePath(store.path)), scratch: FilePath(scratch.path))
     }
 
     /// The first column of a query's rows.

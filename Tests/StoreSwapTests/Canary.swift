@@ -25,8 +25,8 @@ struct Canary {
     let store: FilePath
     let before: [State]
 
-    var support: FilePath { SupportFolder.folder(ofStore: store) }
-    var external: FilePath { SupportFolder.externalData(ofStore: store) }
+    var support: FilePath { StoreLocation(store).support }
+    var external: FilePath { StoreLocation(store).externalData }
     var backup: FilePath { folder.appending(".godwit-backup-r1") }
 
     /// Makes a folder with the same names as a laboratory's.
@@ -37,13 +37,13 @@ struct Canary {
         try files.makeFolder(folder)
         let backup = folder.appending(".godwit-backup-r1")
         for store in [store, backup.appending(lab.store.lastComponent)] {
-            try files.makeFolders(SupportFolder.externalData(ofStore: store))
+            try files.makeFolders(StoreLocation(store).externalData)
             for suffix in ["", "-wal", "-journal"] {
                 _ = try files.clone(from: lab.store, to: store.adding(suffix: suffix))
             }
             for name in [SwapLab.kept, SwapLab.addition] {
                 try SwapLab.write(
-                    "alice", to: SupportFolder.externalData(ofStore: store).appending(name))
+                    "alice", to: StoreLocation(store).externalData.appending(name))
             }
         }
         before = try Canary.state(folder)

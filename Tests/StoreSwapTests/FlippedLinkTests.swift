@@ -29,8 +29,8 @@ import Testing
             case .log: (lab.store.adding(suffix: "-wal"), canary.store.adding(suffix: "-wal"))
             case .backup: (backup, canary.backup)
             case .backedUpStore: (backup.appending(lab.store.lastComponent), canary.store)
-            case .support: (SupportFolder.folder(ofStore: lab.store), canary.support)
-            case .external: (SupportFolder.externalData(ofStore: lab.store), canary.external)
+            case .support: (StoreLocation(lab.store).support, canary.support)
+            case .external: (StoreLocation(lab.store).externalData, canary.external)
             case .folder: (lab.store.parent, canary.folder)
             }
         return Flipper(own.description, to: other.description)

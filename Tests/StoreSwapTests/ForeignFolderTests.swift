@@ -62,7 +62,7 @@ import Testing
     @Test(arguments: [0, 1])
     func aSupportFolderThatIsALinkIsRefused(depth: Int) throws {
         try withLab(.externalData) { lab, canary in
-            let external = SupportFolder.externalData(ofStore: lab.store)
+            let external = StoreLocation(lab.store).externalData
             let folder = depth == 0 ? external.parent : external
             try lab.files.removeTree(folder)
             try canary.link(folder, to: depth == 0 ? canary.support : canary.external)
@@ -260,14 +260,15 @@ import Testing
             let other = try SwapPlan(
                 SwapFacts(
                     reading: SwapRequest(
-                        store: second, run: "r1", expected: StoreFingerprint(of: second),
+                        store: StoreLocation(second), run: "r1",
+                        expected: StoreFingerprint(of: second),
                         newFile: result), files: lab.files))
             let lock = try StoreLock(second)
             _ = try Swapper(files: lab.files).run(other, under: lock)
             lock.release()
             let old = try lab.clientView()
             let plan = try lab.swap()
-            let kept = SupportFolder.externalData(ofStore: lab.store).appending(SwapLab.kept)
+            let kept = StoreLocation(lab.store).externalData.appending(SwapLab.kept)
             let backup = try #require(plan.externalData).backup.appending(SwapLab.kept)
             if prunes {
                 let prune = try PrunePlan(other, backupNames: [], storeNames: [], files: lab.files)

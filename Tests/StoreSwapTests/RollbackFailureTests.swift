@@ -55,7 +55,7 @@ import Testing
             }
             #expect(try lab.files.contents(of: lab.store, limit: 100) == Array("of a program".utf8))
             for kind in StoreCompanion.allCases where kind != .sharedMemory {
-                #expect(try FileStatus.ifPresent(kind.path(of: lab.store)) == nil)
+                #expect(try FileStatus.ifPresent(StoreLocation(lab.store).companion(kind)) == nil)
             }
         }
     }

@@ -120,7 +120,7 @@ import Testing
     /// Files that the app removed after the swap come back with their store.
     @Test func removedExternalDataComeBack() throws {
         try withSwapped(.externalData) { lab, plan, old in
-            let kept = SupportFolder.externalData(ofStore: lab.store).appending(SwapLab.kept)
+            let kept = StoreLocation(lab.store).externalData.appending(SwapLab.kept)
             try lab.files.remove(kept)
             let back = try prepare(lab, plan)
             let lock = try StoreLock(lab.store)
@@ -211,7 +211,7 @@ import Testing
             try SettledCopy.make(
                 of: second, with: .writeAheadLog, at: snapshot, named: second, files: first.files)
             let request = SwapRequest(
-                store: second, run: "r1", expected: try StoreFingerprint(of: second),
+                store: StoreLocation(second), run: "r1", expected: try StoreFingerprint(of: second),
                 newFile: newFile, snapshot: snapshot)
             let plan = try SwapPlan(SwapFacts(reading: request, files: first.files))
             let lock = try StoreLock(second)

@@ -71,7 +71,7 @@ import Testing
         #expect(seen.contains("generation new") && seen != old)
         #expect(!seen.contains("missing"))
         for kind in StoreCompanion.allCases {
-            #expect(try FileStatus.ifPresent(kind.path(of: lab.store)) == nil)
+            #expect(try FileStatus.ifPresent(StoreLocation(lab.store).companion(kind)) == nil)
         }
         #expect(try FileStatus.ifPresent(lab.newFile) == nil)
         let backup = lab.folder.appending("data/.godwit-backup-r1")
@@ -224,7 +224,7 @@ import Testing
     private func expectRolledBack(_ lab: SwapLab) throws {
         // An index of a log holds nothing; where no swap began, it is still there.
         let present = try SwapLab.contents(of: lab.folder.appending("data")).filter {
-            $0.key != StoreCompanion.sharedMemory.path(of: lab.store)
+            $0.key != StoreLocation(lab.store).companion(.sharedMemory)
         }
         #expect(Set(present.keys) == Set(lab.original.keys))
         for (path, bytes) in lab.original { #expect(present[path] == bytes, "\(path)") }
@@ -276,7 +276,9 @@ extension SwapLab {
     func changeAsClient() throws {
         let path = try files.with(.followed).resolve(named)
         let work = folder.appending("app")
-        for kind in StoreCompanion.allCases { try files.remove(kind.path(of: path)) }
+        for kind in StoreCompanion.allCases {
+            try files.remove(StoreLocation(path).companion(kind))
+        }
         try files.makeFolder(work)
         let database = work.appending("store.sqlite")
         try SwapLab.copy(path, to: database)

@@ -55,7 +55,7 @@ struct SwapLab {
             try SwapLab.copy(source, to: store.adding(suffix: kind))
         }
         if shape.hasExternalData {
-            let external = SupportFolder.externalData(ofStore: store)
+            let external = StoreLocation(store).externalData
             try files.makeFolders(external)
             try SwapLab.write("kept", to: external.appending(SwapLab.kept))
         }
@@ -103,7 +103,7 @@ struct SwapLab {
         }
         let hasSnapshot = try FileStatus.ifPresent(snapshot) != nil
         return SwapRequest(
-            store: store, run: "r1", expected: expected, newFile: newFile,
+            store: StoreLocation(store), run: "r1", expected: expected, newFile: newFile,
             snapshot: hasSnapshot ? snapshot : nil, additions: additions)
     }
 
@@ -138,7 +138,7 @@ struct SwapLab {
         var rows = try connection.texts("SELECT k || '=' || v FROM t ORDER BY k")
         rows += try connection.texts("SELECT 'generation ' || name FROM generation")
         for name in try connection.texts("SELECT name FROM reference ORDER BY name") {
-            let file = SupportFolder.externalData(ofStore: path).appending(name)
+            let file = StoreLocation(path).externalData.appending(name)
             let data =
                 try FileStatus.ifPresent(file) == nil
                 ? Array("missing".utf8) : files.contents(of: file, limit: 1 << 20)

@@ -159,7 +159,7 @@ import Testing
         try withLab(.none) { lab in
             let request = try lab.request()
             let folder = SwapRequest(
-                store: lab.store.parent, run: "r1", expected: request.expected,
+                store: StoreLocation(lab.store.parent), run: "r1", expected: request.expected,
                 newFile: request.newFile)
             guard case .file(.notRegularFile) = try refusal(lab, folder) else {
                 Issue.record("a folder was taken")
@@ -173,7 +173,7 @@ import Testing
             let request = try lab.request()
             for run in ["", "../x", "a/b", String(repeating: "x", count: 65), "ä"] {
                 let odd = SwapRequest(
-                    store: lab.store, run: run, expected: request.expected,
+                    store: StoreLocation(lab.store), run: run, expected: request.expected,
                     newFile: request.newFile)
                 guard case .swapRefused = try refusal(lab, odd) else {
                     Issue.record("\(run) was taken")
@@ -187,7 +187,7 @@ import Testing
         try withLab { lab in
             let request = try lab.request()
             let without = SwapRequest(
-                store: lab.store, run: "r1", expected: request.expected,
+                store: StoreLocation(lab.store), run: "r1", expected: request.expected,
                 newFile: request.newFile)
             guard case .swapRefused(_, let reason) = try refusal(lab, without) else {
                 Issue.record("no snapshot was asked for")
@@ -226,7 +226,8 @@ import Testing
                 try SwapLab.copy(lab.newFile, to: elsewhere)
                 let request = try lab.request()
                 let odd = SwapRequest(
-                    store: lab.store, run: "r1", expected: request.expected, newFile: elsewhere)
+                    store: StoreLocation(lab.store), run: "r1", expected: request.expected,
+                    newFile: elsewhere)
                 guard case .swapRefused(_, let reason) = try refusal(lab, odd) else {
                     Issue.record("not noticed")
                     return
@@ -327,7 +328,8 @@ import Testing
             let plan = try SwapPlan(
                 SwapFacts(
                     reading: SwapRequest(
-                        store: lab.named, run: "r1", expected: StoreFingerprint(of: lab.store),
+                        store: StoreLocation(lab.named), run: "r1",
+                        expected: StoreFingerprint(of: lab.store),
                         newFile: lab.newFile, snapshot: lab.snapshot), files: lab.files))
             let lock = try StoreLock(lab.store)
             var seen: [UInt32] = []
@@ -381,7 +383,7 @@ extension SwapLab {
     func planIgnoringReaders() throws -> SwapPlan {
         let request = try request()
         let now = SwapRequest(
-            store: named, run: "r1", expected: try StoreFingerprint(of: store),
+            store: StoreLocation(named), run: "r1", expected: try StoreFingerprint(of: store),
             newFile: request.newFile, snapshot: request.snapshot)
         return try SwapPlan(SwapFacts(reading: now, files: files))
     }

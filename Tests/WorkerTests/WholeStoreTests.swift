@@ -99,14 +99,15 @@ import Testing
 
             // Accepted, the result can be moved; a second attempt is the same.
             let found = FoundStore(
-                number: 1, path: lab.store, output: lab.folder.appending("out/store.sqlite"),
+                number: 1, location: StoreLocation(lab.store),
+                output: StoreLocation(lab.folder.appending("out/store.sqlite")),
                 bytes: 0)
             let built = try #require(
                 try BuiltStore(
                     accepting: receipt, of: found, in: folder, files: lab.files,
                     clients: ClientPolicy()))
             #expect(built.result.validation.isEqual)
-            #expect(built.result.output == found.output)
+            #expect(built.result.output == found.output?.database)
             #expect(built.fingerprint == (try StoreFingerprint(of: lab.store)))
             #expect(built.snapshot == nil)
             try built.places.removeAll(lab.files)
@@ -133,7 +134,9 @@ import Testing
             let folder = try lab.files.resolve(try #require(FilePath(here)))
             let store = folder.appending("in/store.sqlite")
             let output = isInPlace ? nil : folder.appending("out/store.sqlite")
-            let found = FoundStore(number: 1, path: store, output: output, bytes: 0)
+            let found = FoundStore(
+                number: 1, location: StoreLocation(store), output: output.map(StoreLocation.init),
+                bytes: 0)
             func accept() throws -> BuiltStore {
                 try #require(
                     try BuiltStore(
@@ -178,7 +181,8 @@ import Testing
                 lab.job(output: "out/store.sqlite"), attempt: lab.attempt(1), in: lab.environment)
             let folder = lab.folder.appending("out/.godwit-1-1")
             let found = FoundStore(
-                number: 1, path: lab.store, output: lab.folder.appending("out/store.sqlite"),
+                number: 1, location: StoreLocation(lab.store),
+                output: StoreLocation(lab.folder.appending("out/store.sqlite")),
                 bytes: 0)
             try lab.files.publish([1, 2, 3], to: folder.appending("outcome.json"))
             #expect(throws: RunError.self) {
@@ -196,7 +200,8 @@ import Testing
             let receipt = try WholeStoreJobs(clock: { 0 }).run(
                 lab.job(output: nil), attempt: lab.attempt(1), in: lab.environment)
             #expect(try lab.files.contents(of: lab.store, limit: 1 << 26) == before)
-            let found = FoundStore(number: 1, path: lab.store, output: nil, bytes: 0)
+            let found = FoundStore(
+                number: 1, location: StoreLocation(lab.store), output: nil, bytes: 0)
             let built = try #require(
                 try BuiltStore(
                     accepting: receipt, of: found, in: lab.folder.appending("out/.godwit-1-1"),

@@ -28,7 +28,7 @@ package struct SourceStore: Sendable {
 
     /// The folder of external data beside the original, whether it exists or not:
     /// `.NAME_SUPPORT/_EXTERNAL_DATA`.
-    package var externalData: FilePath { SupportFolder.externalData(ofStore: path) }
+    package var externalData: FilePath { StoreLocation(path).externalData }
 
     /// Bytes of the database that is read, before its `-wal` or after, whichever are more.
     package var bytes: Int64 {
@@ -46,24 +46,4 @@ package struct SourceStore: Sendable {
 
     /// Whether the store has persistent history.
     package var hasHistory: Bool { schema.hasTable("ACHANGE") }
-}
-
-/// Where the external data of a store lie.
-package enum SupportFolder {
-    /// The name of the folder in it that values refer to.
-    package static let externalDataName = "_EXTERNAL_DATA"
-
-    /// `.NAME_SUPPORT` beside a store, NAME without its extension.
-    package static func folder(ofStore path: FilePath) -> FilePath {
-        let name = path.lastComponent.bytes
-        let dot = name.lastIndex(of: UInt8(ascii: "."))
-        let stem = dot.map { $0 > name.startIndex ? name[..<$0] : name[...] } ?? name[...]
-        return path.parent.appending(
-            FilePath(bytes: Array(".".utf8) + stem + Array("_SUPPORT".utf8)))
-    }
-
-    /// The folder of the files that values refer to.
-    package static func externalData(ofStore path: FilePath) -> FilePath {
-        folder(ofStore: path).appending(externalDataName)
-    }
 }

@@ -1,16 +1,7 @@
 package import DurableFiles
 import SafeSQLite
 
-/// A file that SQLite keeps beside a database, under the database's name and a suffix.
-package enum StoreCompanion: String, Hashable, Sendable, Codable, CaseIterable {
-    case writeAheadLog = "-wal"
-    /// The index of a write-ahead log; it holds nothing that is not in the log.
-    case sharedMemory = "-shm"
-    case rollbackJournal = "-journal"
-
-    /// The companion's path beside a database.
-    package func path(of database: FilePath) -> FilePath { database.adding(suffix: rawValue) }
-
+extension StoreCompanion {
     /// Whether a companion belongs to what its database says.
     package enum Content: Hashable, Sendable, Codable {
         /// The database alone is the whole store.
@@ -31,12 +22,13 @@ package enum StoreCompanion: String, Hashable, Sendable, Codable, CaseIterable {
     package func content(
         of database: FilePath, files: DurableFileSystem
     ) throws(DurableFileError) -> Content {
-        guard self != .sharedMemory, try FileStatus.ifPresent(path(of: database)) != nil else {
+        let path = StoreLocation(database).companion(self)
+        guard self != .sharedMemory, try FileStatus.ifPresent(path) != nil else {
             return .none
         }
         let file: OpenFile
         do throws(DurableFileError) {
-            file = try files.openForReading(path(of: database))
+            file = try files.openForReading(path)
         } catch {
             // The last program that had the database open has just removed it.
             guard error.isMissing else { throw error }
@@ -85,17 +77,16 @@ package enum SettledCopy {
         try remove(target, files)
         _ = try files.clone(from: database, to: target)
         _ = try files.clone(
-            from: companion.path(of: database), to: companion.path(of: target))
+            from: StoreLocation(database).companion(companion),
+            to: StoreLocation(target).companion(companion))
         let connection = try Connection(path: target, mode: .readWrite, named: store)
         if companion == .writeAheadLog {
             try connection.checkpoint()
         }
         _ = try connection.integer("SELECT count(*) FROM sqlite_master")
         try connection.close()
-        for companion in StoreCompanion.allCases {
-            if try FileStatus.ifPresent(companion.path(of: target)) != nil {
-                try files.unlink(companion.path(of: target))
-            }
+        for path in StoreLocation(target).companions {
+            if try FileStatus.ifPresent(path) != nil { try files.unlink(path) }
         }
         try files.syncFile(target)
         try files.syncFolder(target.parent)
@@ -107,7 +98,7 @@ package enum SettledCopy {
     package static func remove(
         _ target: FilePath, _ files: DurableFileSystem
     ) throws(DurableFileError) {
-        for path in [target] + StoreCompanion.allCases.map({ $0.path(of: target) }) {
+        for path in StoreLocation(target).files {
             if try FileStatus.ifPresent(path) != nil { try files.unlink(path) }
         }
     }

@@ -47,7 +47,7 @@ package struct StoreOpener: Sendable {
     /// Opens a store.
     ///
     /// - Parameters:
-    ///   - path: of the database file; a symbolic link is followed once.
+    ///   - location: of the store; a symbolic link to its database is followed once.
     ///   - scratch: an existing folder of our own for the snapshot, should one be needed.
     ///   - given: the model, for a store that holds none.
     ///   - checksPages: whether to run `quick_check` over the file, which reads all of it.
@@ -55,11 +55,12 @@ package struct StoreOpener: Sendable {
     /// - Returns: the store, whose `database` is the file to read.
     /// - Throws: `StoreError` naming what was found.
     package func open(
-        _ path: FilePath, scratch: FilePath, given: Model? = nil, checksPages: Bool = true,
+        _ location: StoreLocation, scratch: FilePath, given: Model? = nil, checksPages: Bool = true,
         snapshot: SnapshotPlace? = nil
     ) throws(StoreError) -> SourceStore {
         let opened = try openConnected(
-            path, scratch: scratch, given: given, checksPages: checksPages, snapshot: snapshot)
+            location, scratch: scratch, given: given, checksPages: checksPages,
+            snapshot: snapshot)
         try opened.connection.close()
         return opened.store
     }
@@ -70,9 +71,10 @@ package struct StoreOpener: Sendable {
     /// - Returns: the store, and a connection to its `database`; the caller closes it.
     /// - Throws: `StoreError`, as `open`.
     package func openConnected(
-        _ path: FilePath, scratch: FilePath, given: Model? = nil, checksPages: Bool = true,
+        _ location: StoreLocation, scratch: FilePath, given: Model? = nil, checksPages: Bool = true,
         snapshot: SnapshotPlace? = nil
     ) throws(StoreError) -> (store: SourceStore, connection: Connection) {
+        let path = location.database
         do {
             return try openSteady(
                 path, given: given, checksPages: checksPages,
@@ -247,16 +249,16 @@ package struct StoreOpener: Sendable {
         _ path: FilePath, header: DatabaseHeader, fingerprint: StoreFingerprint,
         snapshot: FilePath, oddities: inout [String]
     ) throws -> FilePath {
-        var companion: String?
+        var companion: StoreCompanion?
         if let log = fingerprint.writeAheadLog {
-            let file = try files.openForReading(path.adding(suffix: "-wal"))
+            let file = try files.openForReading(StoreLocation(path).companion(.writeAheadLog))
             let prefix = try file.read(count: WriteAheadLog.prefixLength, at: 0)
             let state = WriteAheadLog.judge(
                 prefix: prefix, length: log.size, pageSize: header.pageSize)
             switch state {
             case .empty: break
             case .hasFrames:
-                companion = "-wal"
+                companion = .writeAheadLog
                 let scan = try WriteAheadLogScan(
                     file, length: log.size, pageSize: header.pageSize)
                 guard scan.lostTransactions == 0 else {
@@ -281,30 +283,31 @@ package struct StoreOpener: Sendable {
                 throw StoreError.notAStore(
                     path: path.description, reason: "it has both a -wal and a -journal file")
             }
-            let end = try files.openForReading(path.adding(suffix: "-journal"))
+            let end = try files.openForReading(StoreLocation(path).companion(.rollbackJournal))
                 .read(count: RollbackJournal.magic.count, at: journal.size - 8)
             if let reason = RollbackJournal.refusal(end: end) {
                 throw StoreError.notAStore(path: path.description, reason: reason)
             }
-            companion = "-journal"
+            companion = .rollbackJournal
         }
         guard let companion else { return path }
         try copy(path, companion, to: snapshot)
         // SQLite applies the log or rolls the journal back on our copy; closing leaves one file.
         let connection = try Connection(path: snapshot, mode: .readWrite, named: path)
-        if companion == "-wal" { try connection.checkpoint() }
+        if companion == .writeAheadLog { try connection.checkpoint() }
         _ = try connection.integer("SELECT count(*) FROM sqlite_master")
         try connection.close()
-        for suffix in ["-wal", "-shm", "-journal"] {
-            if try FileStatus.ifPresent(snapshot.adding(suffix: suffix)) != nil {
-                try files.remove(snapshot.adding(suffix: suffix))
-            }
+        for file in StoreLocation(snapshot).companions
+        where try FileStatus.ifPresent(file) != nil {
+            try files.remove(file)
         }
         return snapshot
     }
 
     /// Copies the main file and a companion, both as they are at one moment.
-    private func copy(_ path: FilePath, _ companion: String, to snapshot: FilePath) throws {
+    private func copy(
+        _ path: FilePath, _ companion: StoreCompanion, to snapshot: FilePath
+    ) throws {
         let lock = try clients.map { try $0.lock ?? StoreLock(path, for: .reading) }
         defer {
             lock?.admitClients()
@@ -314,7 +317,8 @@ package struct StoreOpener: Sendable {
         let files = lock.map { self.files.opening($0.held) } ?? self.files
         _ = try files.clone(from: path, to: snapshot)
         _ = try files.clone(
-            from: path.adding(suffix: companion), to: snapshot.adding(suffix: companion))
+            from: StoreLocation(path).companion(companion),
+            to: StoreLocation(snapshot).companion(companion))
     }
 
     /// Checks every page of the file.

@@ -119,7 +119,8 @@ struct DemoCommand: ParsableCommand {
             let bytes = try store.forge(in: folder.backups)
             stores.append(
                 FoundStore(
-                    number: stores.count + 1, path: root.appending(FilePath(store.fileName)),
+                    number: stores.count + 1,
+                    location: StoreLocation(root.appending(FilePath(store.fileName))),
                     output: nil, bytes: bytes))
             if bytes > PlanOptions.wholeLimit {
                 Console.print(

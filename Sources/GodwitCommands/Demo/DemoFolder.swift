@@ -51,7 +51,7 @@ struct DemoFolder {
     func destination() throws -> DestinationChoice {
         let scratch = path.appending(".scratch")
         try files.makeFolders(scratch)
-        let store = try StoreOpener().open(template, scratch: scratch)
+        let store = try StoreOpener().open(StoreLocation(template), scratch: scratch)
         try files.removeTree(scratch)
         return .model(try DestinationModel(template: store))
     }

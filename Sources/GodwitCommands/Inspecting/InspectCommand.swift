@@ -33,7 +33,7 @@ struct InspectCommand: ParsableCommand {
             let given = try from?.load(option: "--from", scratch: scratch)
             let real = try DurableFileSystem(links: .followed).resolve(path)
             let source = try StoreOpener().open(
-                real, scratch: scratch, given: given?.model, checksPages: !noCheck)
+                StoreLocation(real), scratch: scratch, given: given?.model, checksPages: !noCheck)
             return try StoreInspector.inspect(source, isChecked: !noCheck)
         }
         if json {

@@ -84,7 +84,8 @@ extension ModelArgument {
         try DurableFileSystem().makeFolder(folder)
         defer { ScratchFolder.discard(folder) }
         let real = try DurableFileSystem(links: .followed).resolve(path)
-        let store = try StoreOpener().open(real, scratch: folder, checksPages: checksPages)
+        let store = try StoreOpener().open(
+            StoreLocation(real), scratch: folder, checksPages: checksPages)
         return LoadedModel(
             model: store.model, name: text, storedHashes: store.metadata.versionHashes,
             modelCache: store.modelCache, framework: store.metadata.framework)

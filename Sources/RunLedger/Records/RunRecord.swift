@@ -28,19 +28,25 @@ package struct RunRecord: Hashable, Sendable, Codable {
 package struct FoundStore: Hashable, Sendable, Codable {
     /// Its number in the run, from the caller; jobs and receipts name the store by it.
     package let number: Int
-    /// The main file; any bytes, but no path twice in a run.
-    package let path: FilePath
+    /// Where it lies; any bytes, but no path twice in a run.
+    package let location: StoreLocation
     /// Where the result goes; nil where it takes the store's own place.
-    package let output: FilePath?
+    package let output: StoreLocation?
     /// The bytes of its files when it was found.
     package let bytes: Int64
 
-    package init(number: Int, path: FilePath, output: FilePath?, bytes: Int64) {
+    package init(number: Int, location: StoreLocation, output: StoreLocation?, bytes: Int64) {
         self.number = number
-        self.path = path
+        self.location = location
         self.output = output
         self.bytes = bytes
     }
+
+    /// The database file, by which records and messages name the store.
+    package var path: FilePath { location.database }
+
+    /// Where the result will lie.
+    package var result: StoreLocation { output ?? location }
 }
 
 /// What the progress of a store depends on: where any of the first three changes, it is void.

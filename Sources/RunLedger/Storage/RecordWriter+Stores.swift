@@ -21,7 +21,7 @@ extension RecordWriter {
             do {
                 try statement.execute(arguments: [
                     run, store.number, Data(store.path.bytes),
-                    store.output.map { Data($0.bytes) }, store.bytes, state,
+                    store.output.map { Data($0.database.bytes) }, store.bytes, state,
                 ])
             } catch let error as DatabaseError {
                 guard error.resultCode == .SQLITE_CONSTRAINT else { throw error }

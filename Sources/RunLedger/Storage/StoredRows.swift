@@ -140,8 +140,9 @@ extension StoreSummary {
     init(row: Row) throws {
         let hasOutput = try row.decode(Bool.self, forColumn: "has_output")
         found = FoundStore(
-            number: try row.decode(forColumn: "number"), path: try row.path("path"),
-            output: hasOutput ? try row.path("output") : nil,
+            number: try row.decode(forColumn: "number"),
+            location: StoreLocation(try row.path("path")),
+            output: hasOutput ? StoreLocation(try row.path("output")) : nil,
             bytes: try row.decode(forColumn: "bytes"))
         state = try row.word("state")
         reason = try row.failureReason()

@@ -159,7 +159,8 @@ package final class ClusterRun: Sendable {
     ///
     /// - Throws: `RunError` where it cannot be read, or lies in no root.
     package func whole(_ store: FoundStore) throws(RunError) -> WholeStore {
-        let (path, result) = try paths(of: store)
+        let (location, result) = try locations(of: store)
+        let path = location.database
         let source = try roots.reference(to: path)
         let request = try request(inRootOf: path)
         let attempts = try roots.reference(
@@ -167,7 +168,7 @@ package final class ClusterRun: Sendable {
         let fingerprint = try RunError.translating { try StoreFingerprint(of: path) }
         offered.withLock { $0[store.number] = fingerprint }
         let destination = try store.output.map { _ throws(RunError) in
-            try roots.reference(to: result)
+            try roots.reference(to: result.database)
         }
         return WholeStore(
             request: request, requestDigest: digest, source: source, destination: destination,
@@ -176,19 +177,21 @@ package final class ClusterRun: Sendable {
             policies: wanted(namedPolicies))
     }
 
-    /// The store's file and the result's place, without symbolic links and in a root.
+    /// Where the store and its result lie, without symbolic links and in a root.
     ///
     /// - Throws: `RunError` where one of them cannot be resolved or lies in no root.
-    func paths(of store: FoundStore) throws(RunError) -> (store: FilePath, result: FilePath) {
-        let path = try roots.confined(store.path)
-        guard let output = store.output else { return (path, path) }
+    func locations(
+        of store: FoundStore
+    ) throws(RunError) -> (store: StoreLocation, result: StoreLocation) {
+        let location = StoreLocation(try roots.confined(store.path))
+        guard let output = store.output else { return (location, location) }
         // Nothing is made before it is known where.
-        let result = try roots.confined(output)
+        let result = try roots.confined(output.database)
         try RunError.translating {
             try OutputFolder.make(
                 result.parent, below: context.request.output, context.files)
         }
-        return (path, try roots.confined(result))
+        return (location, StoreLocation(try roots.confined(result)))
     }
 
     /// Removes what was made of a store.
@@ -196,7 +199,7 @@ package final class ClusterRun: Sendable {
     /// - Throws: `RunError.file` for what stays.
     func removeFiles(of store: FoundStore) throws(RunError) {
         _ = offered.withLock { $0.removeValue(forKey: store.number) }
-        let (_, result) = try paths(of: store)
+        let (_, result) = try locations(of: store)
         let places = context.places(of: store, result: result)
         try RunError.translating { try places.removeAll(context.files) }
     }
@@ -209,7 +212,7 @@ package final class ClusterRun: Sendable {
         var all: [Int: StorePaths] = [:]
         for store in stores {
             do throws(RunError) {
-                let (_, result) = try paths(of: store)
+                let (_, result) = try locations(of: store)
                 all[store.number] = context.places(of: store, result: result)
             } catch {
                 failures[store.number] = error

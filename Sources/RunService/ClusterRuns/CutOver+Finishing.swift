@@ -32,7 +32,8 @@ extension CutOver {
         }
         let unsynced = syncNames(of: moved.map(\.store))
         let isSynced = moved.filter { store, _ in
-            guard case .publish(let plan) = store.way, let error = unsynced[plan.output.parent]
+            guard case .publish(let plan) = store.way,
+                let error = unsynced[plan.output.database.parent]
             else { return true }
             endings.append((store.found.number, .failure(error)))
             return false

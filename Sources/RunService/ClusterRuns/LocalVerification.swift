@@ -108,7 +108,8 @@ package struct LocalVerification: Sendable {
                 destination: .model(model), sourceModel: sourceModel, options: options,
                 output: folder, state: folder, inputs: [original.path], slots: 1,
                 waitsForRoom: false),
-            places: StorePaths(folder: folder, mark: "verify", number: 1, result: output),
+            places: StorePaths(
+                folder: folder, mark: "verify", number: 1, result: StoreLocation(output)),
             files: DurableFileSystem(), cache: MigrationCache(), slots: 1, checksPages: false,
             steps: .written(PolicyLibrary())
         ).prepare()
@@ -131,7 +132,7 @@ package struct LocalVerification: Sendable {
         try DurableFileSystem().makeFolder(folder)
         // A path as the user gave it; from here on no link is followed.
         let real = try DurableFileSystem(links: .followed).resolve(path)
-        return try StoreOpener().open(real, scratch: folder, given: given)
+        return try StoreOpener().open(StoreLocation(real), scratch: folder, given: given)
     }
 
     /// The same for the result, whose model comes from another option.

@@ -52,12 +52,13 @@ package struct NamedFleet: Sendable {
         // Two swaps of one file would share its backup.
         let aliases = output == nil ? Self.aliases(found.warnings) : []
         for store in found.stores where !aliases.contains(store.path) {
-            let result = output?.appending(store.relative)
+            let result = output.map { StoreLocation($0.appending(store.relative)) }
             if output == nil { try Self.refuseKept(store) }
             try Self.refuseItself(store, result)
             stores.append(
                 FoundStore(
-                    number: stores.count + 1, path: store.real, output: result, bytes: store.bytes))
+                    number: stores.count + 1, location: store.location, output: result,
+                    bytes: store.bytes))
         }
         self.stores = stores
     }
@@ -87,7 +88,7 @@ package struct NamedFleet: Sendable {
 
     /// Refuses what godwit itself keeps: a kept original that is migrated is no original any more.
     private static func refuseKept(_ store: DiscoveredStore) throws(RunError) {
-        let names = store.real.bytes.split(separator: UInt8(ascii: "/"))
+        let names = store.location.database.bytes.split(separator: UInt8(ascii: "/"))
         guard names.contains(where: { $0.starts(with: SwapPlan.backupPrefix.utf8) }) else { return }
         throw .nothingToDo(
             "\(store.path) is an original that an earlier run keeps; leave it out, or copy it "
@@ -96,10 +97,10 @@ package struct NamedFleet: Sendable {
 
     /// The advice for an existing result is to remove it: it must not be the original.
     private static func refuseItself(
-        _ store: DiscoveredStore, _ result: FilePath?
+        _ store: DiscoveredStore, _ result: StoreLocation?
     ) throws(RunError) {
         guard let result,
-            let there = try RunError.translating({ try FileStatus.ifPresent(result) }),
+            let there = try RunError.translating({ try FileStatus.ifPresent(result.database) }),
             there.identity.device == store.device, there.identity.inode == store.inode
         else { return }
         throw .nothingToDo(

@@ -43,7 +43,7 @@ extension PartitionedStoreSession {
         let built = BuiltStore(
             found: run.found,
             result: StoreResult(
-                planned, validation: report, output: run.found.output,
+                planned, validation: report, output: run.found.output?.database,
                 outputBytes: building.size, seconds: run.steps.seconds),
             fingerprint: planned.source.fingerprint, places: places,
             snapshot: planned.original.isSnapshot ? places.snapshot : nil, building: building,

@@ -40,9 +40,9 @@ package final class PartitionedStoreSession {
     package init(_ named: FoundStore, of shared: ClusterRun) throws(RunError) {
         self.shared = shared
         // From here on no link is followed: what it was named by is resolved once.
-        let (path, result) = try shared.paths(of: named)
+        let (path, result) = try shared.locations(of: named)
         let found = FoundStore(
-            number: named.number, path: path, output: named.output.map { _ in result },
+            number: named.number, location: path, output: named.output.map { _ in result },
             bytes: named.bytes)
         // With one slot the validation would run on this thread, after everything else.
         run = try StoreRun(
@@ -112,8 +112,8 @@ extension PartitionedStoreSession {
         // Half of an earlier publication would be in the way of its own result.
         try mover.takeBackHalf(of: run.found)
         lock = try StoreAdmission(
-            path: try shared.paths(of: run.found).store, output: run.found.output, files: files,
-            clients: shared.context.request.clients, mark: shared.context.mark
+            store: try shared.locations(of: run.found).store, output: run.found.output,
+            files: files, clients: shared.context.request.clients, mark: shared.context.mark
         ).admit()
         try shared.context.record(try RunSpace(context: shared.context).began(run.found))
         var voided: String?
@@ -351,7 +351,7 @@ extension PartitionedStoreSession {
             try run.builder.finish(planned, assembler)
             // In exclusive locking mode SQLite leaves an empty journal behind.
             try EngineError.translating {
-                try files.remove(places.building.adding(suffix: "-journal"))
+                try files.remove(StoreLocation(places.building).companion(.rollbackJournal))
             }
         }
     }

@@ -54,7 +54,7 @@ struct ResultInspection {
         guard let times = receipt.times else {
             throw .badDelivery("its receipt has counts that do not fit its kind of job")
         }
-        let (store, _) = try shared.paths(of: found)
+        let store = try shared.locations(of: found).store.database
         let steps = StoreSteps(clock: shared.context.environment.clock)
         let (planned, connection) = try prepare(store, receipt.sums)
         // Not known of what an earlier process offered.
@@ -84,7 +84,7 @@ struct ResultInspection {
         var seconds = told.filter { (0...Self.longestStep).contains($0.value) }
         seconds.merge(steps.seconds) { theirs, _ in theirs }
         var result = StoreResult(
-            planned, validation: report, output: found.output, outputBytes: before.size,
+            planned, validation: report, output: found.output?.database, outputBytes: before.size,
             seconds: seconds)
         result.store = store
         let rows = planned.plan.sourceRows.values.reduce(0, +)
@@ -160,8 +160,7 @@ struct ResultInspection {
     }
 
     private func removeSnapshot() throws(DurableFileError) {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            let file = places.snapshot.adding(suffix: suffix)
+        for file in StoreLocation(places.snapshot).files {
             if try FileStatus.ifPresentLink(file) != nil { try files.unlink(file) }
         }
     }
@@ -232,12 +231,12 @@ struct ResultInspection {
         _ wanted: Set<String>, _ planned: PlannedStore
     ) throws(RunError) {
         let support = attempt.appending(places.buildingSupport.lastComponent)
-        let from = support.appending(SupportFolder.externalDataName)
-        let own = places.buildingSupport.appending(SupportFolder.externalDataName)
+        let from = support.appending(StoreLocation.externalDataName)
+        let own = places.buildingSupport.appending(StoreLocation.externalDataName)
         try RunError.translating {
             let there = try Self.names(in: from, files)
             let above = try Self.names(in: support, files)
-            guard above.allSatisfy({ $0 == FilePath(SupportFolder.externalDataName) }) else {
+            guard above.allSatisfy({ $0 == FilePath(StoreLocation.externalDataName) }) else {
                 throw RunError.badDelivery("its support folder has unexpected content")
             }
             let surplus = there.filter { name in

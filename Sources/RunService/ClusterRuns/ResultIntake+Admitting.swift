@@ -48,7 +48,9 @@ extension ResultIntake {
         if let own {
             try take(own, of: receipt, from: folder, into: target)
         } else {
-            try take(receipt, of: try shared.paths(of: found).store, from: folder, into: target)
+            try take(
+                receipt, of: try shared.locations(of: found).store.database, from: folder,
+                into: target)
             if case .whole = receipt.work {
                 try look(at: receipt, of: found, folder, target)
             } else if shared.validation == .coordinator {
@@ -73,7 +75,7 @@ extension ResultIntake {
     private func expectNoLastCopy(
         of found: FoundStore, beside target: FilePath
     ) throws(RunError) {
-        let (_, result) = try shared.paths(of: found)
+        let (_, result) = try shared.locations(of: found)
         let places = shared.context.places(of: found, result: result)
         let others = try RunError.translating { try places.acceptedResults() }.filter {
             $0.parent != target
@@ -86,7 +88,7 @@ extension ResultIntake {
     private func attempt(
         of receipt: Receipt, _ found: FoundStore, isOwn: Bool
     ) throws(RunError) -> FilePath {
-        let (_, result) = try shared.paths(of: found)
+        let (_, result) = try shared.locations(of: found)
         let places = shared.context.places(of: found, result: result)
         var attempts = places.attempts
         if case .whole = receipt.work { attempts = places.building }
@@ -247,9 +249,9 @@ extension ResultIntake {
     /// holes takes hours to read and no space.
     private func mostBytes(of source: FilePath) throws(DurableFileError) -> Int64 {
         var bytes = PlanOptions.wholeLimit
-        for suffix in ["", "-wal"] {
+        for path in [source, StoreLocation(source).companion(.writeAheadLog)] {
             // The store's owner chooses the size, and may put a link there.
-            let file = try FileStatus.ifPresentLink(source.adding(suffix: suffix))
+            let file = try FileStatus.ifPresentLink(path)
             bytes = bytes.addingClamped(file?.size ?? 0)
         }
         return bytes.multipliedClamped(by: Self.growth)
@@ -312,8 +314,8 @@ extension ResultIntake {
     ) throws(RunError) -> InspectedResult {
         try receipt.check(StorePaths(attempt: target), files)
         // Before it is held against a store that may have been damaged since it was accepted.
-        let (store, _) = try shared.paths(of: found)
-        try RunError.translating { _ = try FileStatus(of: store) }
+        let (store, _) = try shared.locations(of: found)
+        try RunError.translating { _ = try FileStatus(of: store.database) }
         try mover.expectOriginal(of: found)
         return try inspection(of: found, in: target).run(receipt)
     }
@@ -332,7 +334,7 @@ extension ResultIntake {
         if shared.validation != .coordinator { return }
         guard found.output == nil, case .model(let model) = shared.context.request.destination
         else { throw .badDelivery("it reports nothing to do, which is impossible") }
-        let (store, _) = try shared.paths(of: found)
+        let (store, _) = try shared.locations(of: found)
         let places = shared.context.places(of: found, result: store)
         try RunError.translating {
             defer { discard(places.newSnapshot) }
@@ -349,9 +351,9 @@ extension ResultIntake {
 
     /// Removes a snapshot that was made in passing; what stays goes with the store's other files.
     private func discard(_ snapshot: FilePath) {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
+        for file in StoreLocation(snapshot).files {
             do throws(DurableFileError) {
-                try files.unlink(snapshot.adding(suffix: suffix))
+                try files.unlink(file)
             } catch {
                 continue
             }

@@ -42,7 +42,7 @@ extension ResultIntake {
 
     private func plan(of found: FoundStore, digest: String) throws(RunError) -> PlanFile {
         if let known = checked.plan.withLock({ $0 }), known.digest == digest { return known }
-        let (_, result) = try shared.paths(of: found)
+        let (_, result) = try shared.locations(of: found)
         let places = shared.context.places(of: found, result: result)
         let file = try RunError.engine { () throws(EngineError) in
             try PlanFile(reading: places.plan, digest: digest)

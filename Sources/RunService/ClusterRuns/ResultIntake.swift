@@ -196,7 +196,8 @@ extension ResultIntake {
         let looked = checked.attempts.withLock { $0.removeValue(forKey: receipt.attempt) }
         let places = StorePaths(attempt: path.parent)
         if let built = try validated(found, receipt, looked, places, identity) { return built }
-        let (store, _) = try shared.paths(of: found)
+        let (location, _) = try shared.locations(of: found)
+        let store = location.database
         var inspected: InspectedResult?
         if case .inspected(let result) = looked, result.building == identity { inspected = result }
         if inspected == nil {
@@ -209,7 +210,7 @@ extension ResultIntake {
         }
         // Not before: the inspection locks a store that is not at rest, for its snapshot.
         let lock = try StoreAdmission(
-            path: store, output: found.output, files: files,
+            store: location, output: found.output, files: files,
             clients: shared.context.request.clients, mark: shared.context.mark
         ).admit()
         return try RunError.translating {

@@ -111,7 +111,7 @@ package struct SharedRoots: Sendable {
     ///
     /// - Throws: `RunError.notShared` where they do not.
     package func check(_ store: FoundStore) throws(RunError) {
-        for path in [store.path, store.output].compactMap(\.self) {
+        for path in [store.path, store.output?.database].compactMap(\.self) {
             do throws(RunError) {
                 _ = try confined(path)
             } catch {

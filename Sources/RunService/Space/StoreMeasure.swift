@@ -106,7 +106,7 @@ package struct StoreMeasure {
                 device: status.identity.device)
             if countsFreePages { size.database -= try freeBytes(of: path, size: size.database) }
             if let output = found.output {
-                let folder = try Self.existing(output.parent)
+                let folder = try Self.existing(output.database.parent)
                 size.device = try FileStatus(of: folder).identity.device
                 folders[size.device] = folders[size.device] ?? folder
                 size.external = try external(beside: path)
@@ -122,8 +122,8 @@ package struct StoreMeasure {
 
     /// Bytes that a snapshot would have to apply; the header of a log alone is none.
     private static func log(beside path: FilePath) throws(DurableFileError) -> Int64 {
-        for suffix in ["-wal", "-journal"] {
-            let status = try FileStatus.ifPresent(path.adding(suffix: suffix))
+        for kind in StoreCompanion.withContent {
+            let status = try FileStatus.ifPresent(StoreLocation(path).companion(kind))
             if let status, status.size > logHeaderBytes {
                 return min(status.size, status.allocatedBytes)
             }
@@ -135,7 +135,7 @@ package struct StoreMeasure {
     private static let logHeaderBytes: Int64 = 32
 
     private func external(beside path: FilePath) throws(DurableFileError) -> SpaceNeed {
-        let folder = SupportFolder.externalData(ofStore: path)
+        let folder = StoreLocation(path).externalData
         guard try FileStatus.ifPresent(folder) != nil else { return SpaceNeed() }
         var need = SpaceNeed(inodes: 2)
         for file in try files.tree(at: folder) where file.status.isRegularFile {

@@ -34,8 +34,9 @@ extension Connection {
         // A journal is rolled back, and a log is read, before the schema is.
         var held: Int64 = 0
         do throws(DurableFileError) {
-            for suffix in ["", "-wal", "-journal"] {
-                let status = try FileStatus.ifPresent(file.adding(suffix: suffix))
+            let location = StoreLocation(file)
+            for path in [file] + StoreCompanion.withContent.map(location.companion) {
+                let status = try FileStatus.ifPresent(path)
                 held = held.addingClamped(status.map(Self.held) ?? 0)
             }
         } catch {

@@ -54,7 +54,7 @@ private struct ForgeRun {
         plan = try ForgePlan(recipe: recipe, layout: layout)
         destination = try DestinationModel(model: recipe.model)
         values = ValueWriter(
-            externalData: SupportFolder.externalData(ofStore: path),
+            externalData: StoreLocation(path).externalData,
             externalThreshold: recipe.externalThreshold)
     }
 
@@ -64,9 +64,8 @@ private struct ForgeRun {
     }
 
     func write() throws -> ForgeReceipt {
-        for suffix in ["", "-wal", "-shm", "-journal"]
-        where try FileStatus.ifPresent(path.adding(suffix: suffix)) != nil {
-            throw ForgeError.exists(path: path.adding(suffix: suffix).description)
+        for file in StoreLocation(path).files where try FileStatus.ifPresent(file) != nil {
+            throw ForgeError.exists(path: file.description)
         }
         let builder = try StoreBuilder(creating: path, layout: layout)
         // The page size of a file that has a page already changes with VACUUM alone.
@@ -155,7 +154,7 @@ private struct ForgeRun {
             try connection.execute(tree.fillSQL)
         }
         try connection.execute("COMMIT")
-        let log = try files.contents(of: path.adding(suffix: "-wal"), limit: 1 << 30)
+        let log = try files.contents(of: logFile, limit: 1 << 30)
         try connection.close()
         // Without a row there is nothing to log.
         guard !log.isEmpty else { return try files.remove(kept) }
@@ -167,10 +166,12 @@ private struct ForgeRun {
         try files.remove(path)
         _ = try files.clone(from: kept, to: path)
         try files.remove(kept)
-        let file = try files.create(path.adding(suffix: "-wal"))
+        let file = try files.create(logFile)
         try file.write(rewritten)
         try file.close()
     }
+
+    private var logFile: FilePath { StoreLocation(path).companion(.writeAheadLog) }
 
     private func receipt(joinRows: Int) throws -> ForgeReceipt {
         var receipt = ForgeReceipt()
@@ -179,8 +180,8 @@ private struct ForgeRun {
             receipt.rowsByEntity[part.entity] = part.slots.count
         }
         receipt.joinRows = joinRows
-        for suffix in ["", "-wal"] {
-            receipt.bytes += try FileStatus.ifPresent(path.adding(suffix: suffix))?.size ?? 0
+        for file in [path, logFile] {
+            receipt.bytes += try FileStatus.ifPresent(file)?.size ?? 0
         }
         receipt.externalFiles = values.externalFiles
         receipt.externalBytes = values.externalBytes

@@ -34,13 +34,14 @@ package struct StorePlanning: Sendable {
         // What would stand in the way of a swap is reported before any work.
         let admission = try RunError.translating {
             StoreAdmission(
-                path: try files.resolveStore(request.store), output: nil, files: files,
-                clients: runRequest.clients)
+                store: StoreLocation(try files.resolveStore(request.store)), output: nil,
+                files: files, clients: runRequest.clients)
         }
         try admission.checkFolders()
         let folder = request.state.appending("plan")
         let places = StorePaths(
-            folder: folder, mark: "plan", number: 1, result: folder.appending("result"))
+            folder: folder, mark: "plan", number: 1,
+            result: StoreLocation(folder.appending("result")))
         do throws(DurableFileError) { try places.make(files) } catch { throw .file(error) }
         let result: Swift.Result<PlannedStore, RunError>
         do throws(RunError) {

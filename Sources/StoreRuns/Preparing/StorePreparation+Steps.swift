@@ -98,7 +98,7 @@ extension StorePreparation {
         leg: Int, _ original: SourceStore
     ) throws -> (store: SourceStore, connection: Connection) {
         let opened = try opener.openConnected(
-            original.path, scratch: places.folder, checksPages: false,
+            StoreLocation(original.path), scratch: places.folder, checksPages: false,
             snapshot: .made(places.written(leg).building))
         // Links and other machines' numbers say nothing of contents.
         let changes = opened.store.fingerprint.differences(from: original.fingerprint)

@@ -78,7 +78,8 @@ package struct StorePreparation {
     func reopened(_ file: PlanFile, hasSnapshot: Bool) throws(RunError) -> PlannedStore {
         try RunError.translating {
             let original = try opener.open(
-                store, scratch: folder, given: request.sourceModel, checksPages: false,
+                StoreLocation(store), scratch: folder, given: request.sourceModel,
+                checksPages: false,
                 snapshot: hasSnapshot ? .made(places.snapshot) : .toMake(places.snapshot))
             var planned = PlannedStore(
                 laidOut: file.laidOut, original: original,
@@ -94,7 +95,7 @@ package struct StorePreparation {
     /// Makes a snapshot of the store, which needed one before.
     func makeSnapshot(_ path: FilePath) throws {
         let source = try opener.open(
-            store, scratch: folder, given: request.sourceModel, checksPages: false,
+            StoreLocation(store), scratch: folder, given: request.sourceModel, checksPages: false,
             snapshot: .toMake(path))
         guard source.isSnapshot else {
             throw EngineError.changed(store)
@@ -142,7 +143,7 @@ package struct StorePreparation {
 
     private func prepared() throws -> (planned: PlannedStore, connection: Connection) {
         let (source, connection) = try opener.openConnected(
-            store, scratch: folder, given: request.sourceModel, checksPages: false,
+            StoreLocation(store), scratch: folder, given: request.sourceModel, checksPages: false,
             snapshot: .toMake(places.snapshot))
         try refuseWhatIsThere(source)
         do throws(RunError) {

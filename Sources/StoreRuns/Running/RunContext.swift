@@ -40,7 +40,7 @@ package struct RunContext: Sendable {
     ///   - found: the store.
     ///   - result: the path that the result gets, symbolic links resolved.
     /// - Returns: the places.
-    package func places(of found: FoundStore, result: FilePath) -> StorePaths {
+    package func places(of found: FoundStore, result: StoreLocation) -> StorePaths {
         guard sharesState else {
             return StorePaths(mark: mark, number: found.number, besideResult: result)
         }

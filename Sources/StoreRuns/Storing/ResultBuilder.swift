@@ -120,7 +120,7 @@ package struct ResultBuilder {
             planned: planned, building: places.building, slots: slots,
             externalData: isInPlace
                 ? planned.source.externalData
-                : places.buildingSupport.appending(SupportFolder.externalDataName),
+                : places.buildingSupport.appending(StoreLocation.externalDataName),
             cache: cache, recordedSums: recordedSums, source: connection,
             pagesAreChecked: pagesAreChecked)
         validation.beginSource()
@@ -170,7 +170,7 @@ package struct ResultBuilder {
             files: files, links: planned.plan.options.linksExternalData)
         _ = try carrier.carry(
             layout: layout, database: places.building, from: planned.source.externalData,
-            to: places.buildingSupport.appending(SupportFolder.externalDataName))
+            to: places.buildingSupport.appending(StoreLocation.externalDataName))
     }
 
     /// A fault that was met in a file of our own lies in the rows that were put there: it is

@@ -8,9 +8,9 @@ import StoreSwap
 /// What is looked at before any work on a store.
 package struct StoreAdmission {
     /// The store, symbolic links resolved.
-    let path: FilePath
-    /// The result's path; nil swaps it into the store's place.
-    let output: FilePath?
+    let store: StoreLocation
+    /// Where the result will lie; nil swaps it into the store's place.
+    let output: StoreLocation?
     let files: DurableFileSystem
     /// What to do where programs that have the store open cannot be seen.
     let clients: ClientPolicy
@@ -18,16 +18,18 @@ package struct StoreAdmission {
     var mark: String?
 
     package init(
-        path: FilePath, output: FilePath?, files: DurableFileSystem, clients: ClientPolicy,
+        store: StoreLocation, output: StoreLocation?, files: DurableFileSystem,
+        clients: ClientPolicy,
         mark: String? = nil
     ) {
-        self.path = path
+        self.store = store
         self.output = output
         self.files = files
         self.clients = clients
         self.mark = mark
     }
 
+    private var path: FilePath { store.database }
     private var isInPlace: Bool { output == nil }
 
     /// Refuses what could not be ended well, and takes the store's lock against other runs, which
@@ -114,10 +116,9 @@ package struct StoreAdmission {
     private func refuseExistingOutput() throws(RunError) {
         guard let output else { return }
         try RunError.translating {
-            for path in [
-                output, output.adding(suffix: "-wal"), output.adding(suffix: "-journal"),
-                SupportFolder.folder(ofStore: output),
-            ] where try FileStatus.ifPresentLink(path) != nil {
+            let log = StoreCompanion.withContent.map(output.companion)
+            for path in [output.database] + log + [output.support]
+            where try FileStatus.ifPresentLink(path) != nil {
                 throw RunError.outputExists(path)
             }
         }

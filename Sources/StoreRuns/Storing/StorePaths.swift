@@ -19,21 +19,22 @@ package struct StorePaths: Sendable {
     ///   - folder: of the store in its run.
     ///   - mark: of the run.
     ///   - number: of the store in the run.
-    ///   - result: the path that the result gets, which is the store's own for a swap.
-    package init(folder: FilePath, mark: String, number: Int, result: FilePath) {
+    ///   - result: where the result will lie, which is the store's own place for a swap.
+    package init(folder: FilePath, mark: String, number: Int, result: StoreLocation) {
         self.init(folder: folder, beside: Self.building(mark, number, result))
     }
 
     /// The places of a store that workers migrate who do not share the run's folder: plan, routes
     /// and shards lie beside the result, too.
-    package init(mark: String, number: Int, besideResult result: FilePath) {
+    package init(mark: String, number: Int, besideResult result: StoreLocation) {
         let building = Self.building(mark, number, result)
         self.init(folder: Self.work(building), beside: building)
     }
 
-    private static func building(_ mark: String, _ number: Int, _ result: FilePath) -> FilePath {
+    private static func building(_ mark: String, _ number: Int, _ result: StoreLocation) -> FilePath
+    {
         let name = DurableFileSystem.temporaryPrefix + "\(mark)-\(number)"
-        return result.parent.appending(FilePath(name))
+        return result.database.parent.appending(FilePath(name))
     }
 
     private static func work(_ building: FilePath) -> FilePath { building.adding(suffix: "_WORK") }
@@ -98,8 +99,7 @@ package struct StorePaths: Sendable {
     ///   - files: through which durable actions go.
     /// - Throws: `DurableFileError`.
     func removeWritten(_ leg: Int, _ files: DurableFileSystem) throws(DurableFileError) {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            let file = written(leg).building.adding(suffix: suffix)
+        for file in StoreLocation(written(leg).building).files {
             if try FileStatus.ifPresentLink(file) != nil { try files.unlink(file) }
         }
     }
@@ -110,7 +110,7 @@ package struct StorePaths: Sendable {
         if isAttempt { return [folder] }
         let written = [1, 2].map { self.written($0).building }
         return ([building, snapshot, newSnapshot] + written).flatMap { file in
-            ["", "-wal", "-shm", "-journal"].map { file.adding(suffix: $0) }
+            StoreLocation(file).files
         } + [buildingSupport, Self.work(building), folder]
     }
 
@@ -149,9 +149,7 @@ package struct StorePaths: Sendable {
 
     /// Removes what a process left that died while it made the snapshot again.
     func removeNewSnapshot(_ files: DurableFileSystem) throws(DurableFileError) {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            try files.remove(newSnapshot.adding(suffix: suffix))
-        }
+        for file in StoreLocation(newSnapshot).files { try files.remove(file) }
     }
 
     /// Bytes that the file systems get back when everything is removed.

@@ -22,7 +22,7 @@ extension StoreRun {
             }
             if let output = found.output {
                 try OutputFolder.make(
-                    output.parent, below: context.request.output, context.files)
+                    output.database.parent, below: context.request.output, context.files)
             }
         } catch {
             throw .file(error)

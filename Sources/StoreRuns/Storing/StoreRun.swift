@@ -67,7 +67,7 @@ package final class StoreRun {
         } catch {
             throw .file(error)
         }
-        places = context.places(of: found, result: found.output ?? path)
+        places = context.places(of: found, result: found.output ?? StoreLocation(path))
         steps = StoreSteps(clock: context.environment.clock)
     }
 

@@ -73,7 +73,8 @@ package final class WholeStoreJobs: Sendable {
         }
         let request = try request(of: job, environment)
         try StoreAdmission(
-            path: store, output: output, files: files, clients: request.clients
+            store: StoreLocation(store), output: output.map(StoreLocation.init), files: files,
+            clients: request.clients
         ).check()
         let places = StorePaths(attempt: folder)
         let steps = StoreSteps(clock: clock)
@@ -364,7 +365,7 @@ extension BuiltStore {
             try files.with(.followed).resolveStore(found.path)
         }
         let lock = try StoreAdmission(
-            path: store, output: found.output, files: files, clients: clients
+            store: StoreLocation(store), output: found.output, files: files, clients: clients
         ).admit()
         self = try RunError.translating {
             var fingerprint = outcome.fingerprint
@@ -378,7 +379,7 @@ extension BuiltStore {
             }
             var result = validated
             result.store = store
-            result.output = found.output ?? store
+            result.output = found.output?.database ?? store
             result.isInPlace = found.output == nil
             result.backup = nil
             if isTrusted { result.notes.append(Self.noteOfTrust) }

@@ -38,7 +38,7 @@ struct BackupRemoval {
         for name in try tree.names(in: swap.backupFolder) {
             let other = swap.backupFolder.appending(name)
             guard other != support, !own.contains(other) else { continue }
-            if SupportFolder.folder(ofStore: other) == support { return true }
+            if StoreLocation(other).support == support { return true }
         }
         return false
     }
@@ -108,7 +108,7 @@ struct BackupRemoval {
     /// one of those that were being removed.
     private func isDisposable(_ file: FilePath) throws(DurableFileError) -> Bool {
         let isAside = StoreCompanion.allCases.contains {
-            swap.aside($0.path(of: swap.store.path)) == file
+            swap.aside(StoreLocation(swap.store.path).companion($0)) == file
         }
         guard isAside, let left = try tree.status(of: file), left.size > 0 else { return true }
         return (swap.known + (copies ?? [])).contains { $0.isFile(left.identity) }
@@ -167,10 +167,10 @@ extension SwapPlan {
     var scratch: [FilePath] {
         let scratch = ["live", "whole", "link"].map { RollbackPlan.scratch($0, self) }
         let companions = scratch.flatMap { file in
-            StoreCompanion.allCases.map { $0.path(of: file) }
+            StoreLocation(file).companions
         }
         return scratch + companions
-            + StoreCompanion.allCases.map { aside($0.path(of: store.path)) }
+            + StoreCompanion.allCases.map { aside(StoreLocation(store.path).companion($0)) }
             + (backups.flatMap { [$0.backup, $0.original.path] } + scratch).map(
                 StoreMoves.temporary)
     }

@@ -83,7 +83,7 @@ package struct PrunePlan: Hashable, Sendable, Codable {
         known = swap.known + (rollback?.known ?? [])
         let copies = rollback.map { $0.copies + [$0.facts.live] }
         let tree = try HeldTree(swap.store.path.parent, store: swap.store.path)
-        let external = SupportFolder.externalData(ofStore: swap.store.path)
+        let external = StoreLocation(swap.store.path).externalData
         let removal = BackupRemoval(
             swap: swap, tree: tree, takesUnrecordedCopies: isOriginal, copies: copies)
         if let foreign = try removal.foreign() {

@@ -219,7 +219,8 @@ extension StoreMoves {
     /// - Throws: `DurableFileError`, as `isMissing` or `changedMeanwhile` where it was made in a
     ///   folder that a program put in the place of the backup's.
     func taken(_ made: FilePath, attributesOf original: FilePath) throws -> PlannedFile {
-        for kind in StoreCompanion.allCases where try tree.status(of: kind.path(of: made)) != nil {
+        for kind in StoreCompanion.allCases
+        where try tree.status(of: StoreLocation(made).companion(kind)) != nil {
             // What was to be applied to it was applied to something else.
             throw DurableFileError.changedMeanwhile(made)
         }

@@ -123,7 +123,7 @@ extension StoreMoves {
         of file: PlannedFile, known: [PlannedFile]
     ) throws -> FilePath? {
         for kind in try companionsWithContent() {
-            let companion = try PlannedFile(at: kind.path(of: store), in: tree)
+            let companion = try PlannedFile(at: StoreLocation(store).companion(kind), in: tree)
             if known.contains(where: { $0.isSame(companion.identity) }) { continue }
             if companion.identity.modified > file.identity.changed { return companion.path }
         }

@@ -37,12 +37,13 @@ extension StoreMoves {
         for number in 1...Self.mostKept {
             let main = keptName(number)
             guard try isFree(main, for: companions) else { continue }
-            let target = kind?.path(of: main) ?? main
+            let target = kind.map { StoreLocation(main).companion($0) } ?? main
             do throws(DurableFileError) {
                 // The main file is last: after a kill before that, it gets the same name.
                 for companion in companions where try tree.status(of: companion.path) != nil {
                     try tree.rename(
-                        companion.path, to: companion.kind.path(of: main), existing: .refuse)
+                        companion.path, to: StoreLocation(main).companion(companion.kind),
+                        existing: .refuse)
                 }
                 try tree.rename(file, to: target, existing: .refuse)
             } catch {
@@ -63,7 +64,9 @@ extension StoreMoves {
     ) throws(DurableFileError) -> Bool {
         guard try tree.status(of: main) == nil else { return false }
         for kind in StoreCompanion.allCases {
-            guard let found = try tree.status(of: kind.path(of: main)) else { continue }
+            guard let found = try tree.status(of: StoreLocation(main).companion(kind)) else {
+                continue
+            }
             // A process that was killed since has moved it here.
             guard let companion = companions.first(where: { $0.kind == kind }),
                 companion.known.contains(where: { $0.isStill(found.identity) }),
@@ -118,7 +121,10 @@ extension StoreMoves {
         _ paths: [FilePath], of swap: SwapPlan, known: [PlannedFile]
     ) throws {
         for path in paths {
-            guard let kind = StoreCompanion.allCases.first(where: { $0.path(of: store) == path })
+            guard
+                let kind = StoreCompanion.allCases.first(where: {
+                    StoreLocation(store).companion($0) == path
+                })
             else { throw SwapError.internalError("\(path) does not lie beside its store") }
             let aside = swap.aside(path)
             guard try settle(kind, swap, known) else { throw SwapError.changed(store) }
@@ -159,7 +165,7 @@ extension StoreMoves {
     private func settle(
         _ kind: StoreCompanion, _ swap: SwapPlan, _ known: [PlannedFile]
     ) throws(DurableFileError) -> Bool {
-        let path = kind.path(of: store)
+        let path = StoreLocation(store).companion(kind)
         let aside = swap.aside(path)
         guard let found = try tree.status(of: aside) else { return true }
         // Not by its number alone, which a program's file may have got once ours was gone.

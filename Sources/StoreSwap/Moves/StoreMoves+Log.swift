@@ -33,7 +33,7 @@ extension StoreMoves {
     /// - Throws: `SwapError.sourceChanged` where a program uses a log there.
     func holdLog(of swap: SwapPlan, known: [PlannedFile]) throws {
         guard moved.logIndex == nil else { return }
-        let path = StoreCompanion.sharedMemory.path(of: store)
+        let path = StoreLocation(store).companion(.sharedMemory)
         if try tree.status(of: path) != nil {
             // Left by a program that was killed: no program has the store open.
             try removeCompanions([path], of: swap, known: known)
@@ -62,7 +62,7 @@ extension StoreMoves {
     /// - Throws: `DurableFileError`.
     func releaseLog(removes: Bool) throws(DurableFileError) {
         guard let index = moved.logIndex.take() else { return }
-        let path = StoreCompanion.sharedMemory.path(of: store)
+        let path = StoreLocation(store).companion(.sharedMemory)
         if removes, let found = try tree.status(of: path)?.identity,
             try index.status().identity.isFile(found)
         {

@@ -12,7 +12,7 @@ extension Rollback {
     package func hasAsides(_ plan: RollbackPlan) throws(DurableFileError) -> Bool {
         let swap = plan.facts.swap
         for kind in StoreCompanion.allCases {
-            let aside = swap.aside(kind.path(of: swap.store.path))
+            let aside = swap.aside(StoreLocation(swap.store.path).companion(kind))
             if try FileStatus.ifPresentLink(aside) != nil { return true }
         }
         return false

@@ -91,7 +91,8 @@ extension Rollback {
         let known = plan.facts.companions.map(\.file) + plan.facts.swap.backups.map(\.original)
         return try !whole.isSame(live)
             || moves.companionsWithContent().contains { kind in
-                let beside = try PlannedFile(at: kind.path(of: moves.store), in: moves.tree)
+                let beside = try PlannedFile(
+                    at: StoreLocation(moves.store).companion(kind), in: moves.tree)
                 if known.contains(where: { $0.isSame(beside.identity) }) { return false }
                 // Where files have one name alone, it is a copy.
                 let backup = plan.facts.swap.backups.first { $0.kind == kind }?.backup

@@ -302,7 +302,7 @@ package struct Rollback {
         }
         // Nothing but what the plan knows may lie beside what it is to replace.
         for kind in try moves.companionsWithContent() {
-            let present = try PlannedFile(at: kind.path(of: moves.store))
+            let present = try PlannedFile(at: StoreLocation(moves.store).companion(kind))
             let isKnown =
                 plan.facts.companions.contains { $0.file.isSame(present.identity) }
                 || plan.facts.swap.backups.contains { $0.original.isSame(present.identity) }

@@ -98,9 +98,11 @@ package struct RollbackFacts: Hashable, Sendable, Codable {
         self.swap = swap
         live = try PlannedFile(at: path, in: tree)
         companions = try StoreCompanion.allCases.compactMap { kind in
-            guard try tree.status(of: kind.path(of: path)) != nil else { return nil }
+            guard try tree.status(of: StoreLocation(path).companion(kind)) != nil else {
+                return nil
+            }
             return try SwapFacts.Companion(
-                kind: kind, file: PlannedFile(at: kind.path(of: path), in: tree),
+                kind: kind, file: PlannedFile(at: StoreLocation(path).companion(kind), in: tree),
                 content: kind.content(of: path, files: files))
         }
         backups = try swap.backups.map { try Backup($0, of: swap, in: tree) }

@@ -1,4 +1,4 @@
-package import CoreDataStore
+import CoreDataStore
 package import DurableFiles
 
 /// One step of a rollback; each can be done again after a crash.
@@ -135,7 +135,7 @@ package struct RollbackPlan: Hashable, Sendable, Codable {
         )
         if facts.position == .result || facts.position == .changed {
             if let settled { steps.append(.replaceStore(settled)) }
-            steps.append(.removeCompanions(StoreCompanion.allCases.map { $0.path(of: path) }))
+            steps.append(.removeCompanions(StoreLocation(path).companions))
             if let whole { steps.append(.replaceStore(whole)) }
         }
         // The snapshot of a stopped swap is the whole original, too.

@@ -47,7 +47,7 @@ package struct PlannedFile: Hashable, Sendable, Codable {
 /// What is to be swapped.
 package struct SwapRequest: Sendable {
     /// The store as the user named it; a symbolic link is resolved once.
-    package let store: FilePath
+    package let store: StoreLocation
     /// The run's short name, which the backup's folder carries: 1 to 64 letters, digits and
     /// hyphens.
     package let run: String
@@ -66,7 +66,7 @@ package struct SwapRequest: Sendable {
     package let validated: FileIdentity?
 
     package init(
-        store: FilePath, run: String, expected: StoreFingerprint, newFile: FilePath,
+        store: StoreLocation, run: String, expected: StoreFingerprint, newFile: FilePath,
         snapshot: FilePath? = nil, additions: [FilePath] = [], validated: FileIdentity? = nil
     ) {
         self.store = store
@@ -134,7 +134,7 @@ package struct SwapFacts: Hashable, Sendable, Codable {
     }
 
     private init(_ request: SwapRequest, _ files: DurableFileSystem) throws {
-        let path = try files.resolve(request.store)
+        let path = try files.resolve(request.store.database)
         let tree = try HeldTree(path.parent, store: path)
         try tree.check(SwapFacts.folders(ofStore: path, run: request.run))
         let found = try StoreFingerprint(of: path)
@@ -150,9 +150,11 @@ package struct SwapFacts: Hashable, Sendable, Codable {
         self.changes = changes
         try files.checkRights(inFolder: path.parent)
         companions = try StoreCompanion.allCases.compactMap { kind in
-            guard try FileStatus.ifPresent(kind.path(of: path)) != nil else { return nil }
+            guard try FileStatus.ifPresent(StoreLocation(path).companion(kind)) != nil else {
+                return nil
+            }
             return try Companion(
-                kind: kind, file: PlannedFile(at: kind.path(of: path)),
+                kind: kind, file: PlannedFile(at: StoreLocation(path).companion(kind)),
                 content: kind.content(of: path, files: files))
         }
         let result = try PlannedFile(at: SwapFacts.resolved(request.newFile, files))
@@ -164,7 +166,7 @@ package struct SwapFacts: Hashable, Sendable, Codable {
         snapshot = try request.snapshot.map {
             try PlannedFile(at: SwapFacts.resolved($0, files))
         }
-        let folder = SupportFolder.externalData(ofStore: path)
+        let folder = StoreLocation(path).externalData
         hasExternalData = try tree.status(of: folder)?.isFolder == true
         originals = try SwapFacts.originals(
             [path] + companions.filter { $0.kind != .sharedMemory }.map(\.file.path), folder, tree)
@@ -194,7 +196,7 @@ package struct SwapFacts: Hashable, Sendable, Codable {
     ///   - run: the name that the run's backups carry; nil leaves the backup's folder out.
     /// - Returns: the folders, of which none need exist; those of one path the outer one first.
     package static func folders(ofStore path: FilePath, run: String?) -> [FilePath] {
-        let external = SupportFolder.externalData(ofStore: path)
+        let external = StoreLocation(path).externalData
         let backup = run.map { path.parent.appending(SwapPlan.backupPrefix + $0) }
         return [external.parent, external] + [backup].compactMap(\.self)
     }

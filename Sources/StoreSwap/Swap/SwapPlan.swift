@@ -1,4 +1,4 @@
-package import CoreDataStore
+import CoreDataStore
 package import DurableFiles
 
 /// Which side of a step a journal records.
@@ -110,13 +110,12 @@ package struct SwapPlan: Hashable, Sendable, Codable {
                     backup: folder.appending(companion.file.path.lastComponent),
                     kind: companion.kind, hasContent: companion.content == .pages)
             }
-        let external = SupportFolder.externalData(ofStore: path)
+        let external = StoreLocation(path).externalData
         externalData =
             facts.hasExternalData
             ? BackedUpFolder(
                 original: external,
-                backup: SupportFolder.externalData(
-                    ofStore: folder.appending(path.lastComponent)))
+                backup: StoreLocation(folder.appending(path.lastComponent)).externalData)
             : nil
         added = facts.additions.map { AddedFile(file: $0.file, target: $0.target) }
         addedFolders = facts.missingFolders
@@ -130,7 +129,7 @@ package struct SwapPlan: Hashable, Sendable, Codable {
         if let snapshot { steps.append(.settle(snapshot)) }
         if !facts.companions.isEmpty {
             // Without its index a log reads as well; without its log an index is nothing.
-            steps.append(.removeCompanions(StoreCompanion.allCases.map { $0.path(of: path) }))
+            steps.append(.removeCompanions(StoreLocation(path).companions))
         }
         self.steps = steps + [.install(newFile)]
         let backup = externalData?.backup

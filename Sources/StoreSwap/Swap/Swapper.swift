@@ -202,7 +202,7 @@ package struct Swapper {
         guard try moves.companionsWithContent().isEmpty else {
             throw SwapError.changed(plan.store.path)
         }
-        let left = try StoreCompanion.allCases.map { $0.path(of: plan.store.path) }.filter {
+        let left = try StoreLocation(plan.store.path).companions.filter {
             try moves.tree.status(of: $0) != nil
         }
         if !left.isEmpty { try moves.removeCompanions(left, of: plan, known: plan.known) }
@@ -299,7 +299,7 @@ package struct Swapper {
         for kind in StoreCompanion.allCases where kind != .sharedMemory {
             let known = plan.backups.first { $0.kind == kind }
             let isSame: Bool
-            if let present = try moves.tree.status(of: kind.path(of: path)) {
+            if let present = try moves.tree.status(of: StoreLocation(path).companion(kind)) {
                 isSame =
                     try known?.original.isSame(present.identity) == true
                     || kind.content(of: path, files: moves.files) == .none

@@ -82,8 +82,8 @@ struct EmptyCoordinator {
                     slots: command.slots),
                 over: [
                     FoundStore(
-                        number: 1, path: store,
-                        output: state.appending(FilePath("results/empty.sqlite")),
+                        number: 1, location: StoreLocation(store),
+                        output: StoreLocation(state.appending(FilePath("results/empty.sqlite"))),
                         bytes: Int64(command.jobs) << 20)
                 ], waitsForRoom: false)
         }

@@ -141,7 +141,7 @@ import ValidationScans
         let files = ValidationFiles(
             source: planned.source.database, sourceExternalData: planned.source.externalData,
             destination: result,
-            destinationExternalData: SupportFolder.externalData(ofStore: result))
+            destinationExternalData: StoreLocation(result).externalData)
         let report = try Validator(
             scope: ValidationScope(plan: planned.plan), files: files
         ).run()

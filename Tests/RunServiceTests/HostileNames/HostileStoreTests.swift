@@ -1,4 +1,5 @@
 import CoreDataStore
+import DurableFiles
 import Foundation
 import GRDB
 import GodwitCommands
@@ -69,7 +70,7 @@ import Testing
             try forge(lab, model, addsView: true)
             let path = try lab.path(lab.store)
             do {
-                _ = try StoreOpener().open(path, scratch: lab.path(lab.results))
+                _ = try StoreOpener().open(StoreLocation(path), scratch: lab.path(lab.results))
                 Issue.record("it was opened")
             } catch let error as StoreError {
                 for word in Self.words { #expect(error.description.contains(word)) }

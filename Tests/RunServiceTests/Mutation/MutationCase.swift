@@ -26,7 +26,7 @@ struct MutationCase: Sendable {
     /// The sound result, published.
     var result: FilePath { request.result }
     var hasExternalData: Bool {
-        FileManager.default.fileExists(atPath: SupportFolder.folder(ofStore: result).description)
+        FileManager.default.fileExists(atPath: StoreLocation(result).support.description)
     }
 
     /// Why a migration cannot serve as one that is spoiled.

@@ -143,9 +143,9 @@ extension MutationCase {
     func verdict(ofResult path: FilePath) throws -> FaultVerdict {
         let files = ValidationFiles(
             source: request.store,
-            sourceExternalData: SupportFolder.externalData(ofStore: request.store),
+            sourceExternalData: StoreLocation(request.store).externalData,
             destination: path,
-            destinationExternalData: SupportFolder.externalData(ofStore: result))
+            destinationExternalData: StoreLocation(result).externalData)
         do throws(StoreError) {
             let report = try Validator(scope: ValidationScope(plan: plan), files: files).run()
             return report.isEqual ? .missed : .differs

@@ -55,7 +55,7 @@ struct PlainStore {
     init(_ path: FilePath, model: Model) throws {
         self.model = model
         layout = try StoreLayout(model: model, framework: .newestVerified)
-        let folder = SupportFolder.externalData(ofStore: path)
+        let folder = StoreLocation(path).externalData
         externalData = URL(fileURLWithPath: folder.description)
         let connection = try Connection(path: path, mode: .immutable)
         try readNumbers(connection)

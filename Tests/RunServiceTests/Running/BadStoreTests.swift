@@ -110,7 +110,8 @@ import Testing
             let ending = try lab.run(
                 found.stores.enumerated().map { place, store in
                     FoundStore(
-                        number: place + 1, path: store.path, output: nil, bytes: store.bytes)
+                        number: place + 1, location: StoreLocation(store.path), output: nil,
+                        bytes: store.bytes)
                 })
             #expect(ending.counts == [.done: good.count])
             try lab.expect(good: good, bad: [:], before: before)
@@ -174,14 +175,14 @@ import Testing
                     "plain.sqlite", notes: 40, seed: UInt64(number),
                     journal: name.count > 200 ? .rollback : .writeAheadLogWithContent)
                 let store = lab.data.appending(FilePath(bytes: name))
-                let support = SupportFolder.folder(ofStore: plain)
+                let support = StoreLocation(plain).support
                 if name.count > 200 {
                     // No room for the support folder's name.
                     try lab.write(plain, "UPDATE ZATTACHMENT SET ZCONTENT = NULL")
                 }
                 let log = plain.adding(suffix: "-wal")
                 for (old, new) in [
-                    (support, SupportFolder.folder(ofStore: store)),
+                    (support, StoreLocation(store).support),
                     (log, store.adding(suffix: "-wal")),
                 ] where try FileStatus.ifPresent(old) != nil {
                     if name.count > 200 {

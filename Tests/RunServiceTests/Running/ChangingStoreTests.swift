@@ -48,7 +48,7 @@ import Testing
                 try lab.write(store, "UPDATE ZNOTE SET ZTITLE = 'at last' WHERE Z_PK = 1")
                 #expect(try FileStatus.ifPresent(log) == nil)
             }
-            let opened = try opener.open(store, scratch: try scratch(lab))
+            let opened = try opener.open(StoreLocation(store), scratch: try scratch(lab))
             #expect(!opened.isSnapshot)
             #expect(try opened.fingerprint == StoreFingerprint(of: store))
         }
@@ -68,14 +68,14 @@ import Testing
                 }
             }
             if times < 3 {
-                let opened = try opener.open(store, scratch: try scratch(lab))
+                let opened = try opener.open(StoreLocation(store), scratch: try scratch(lab))
                 #expect(opened.isSnapshot)
                 #expect(try opened.fingerprint == StoreFingerprint(of: store))
                 let title = "first" + String(repeating: "+", count: times)
                 #expect(try lab.content(opened.database).contains { $0.contains(title) })
             } else {
                 let error = #expect(throws: StoreError.self) {
-                    try opener.open(store, scratch: try scratch(lab))
+                    try opener.open(StoreLocation(store), scratch: try scratch(lab))
                 }
                 guard case .changed(let text) = error else {
                     Issue.record("\(String(describing: error))")

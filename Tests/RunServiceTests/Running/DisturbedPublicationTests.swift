@@ -43,7 +43,7 @@ struct DisturbedPublicationTests: PublicationStops {
             guard try state(lab) != [.done: 1], isNamed || isHalf else { return }
             let source = lab.path("a.sqlite")
             try lab.files.remove(source)
-            try lab.files.removeTree(SupportFolder.folder(ofStore: source))
+            try lab.files.removeTree(StoreLocation(source).support)
             if isCancelled {
                 _ = try CancelRun(lab.selection(), environment: lab.environment()).run()
             } else {
@@ -127,9 +127,9 @@ struct DisturbedPublicationTests: PublicationStops {
             let isNamed = try FileStatus.ifPresent(result(lab)) != nil
             guard try isNamed || state(lab) == [.done: 1] else { return }
             changed += 1
-            let source = SupportFolder.externalData(ofStore: lab.path("a.sqlite"))
+            let source = StoreLocation(lab.path("a.sqlite")).externalData
             if change == "folder" { try lab.files.makeFolders(source.appending("empty")) }
-            for folder in [source, SupportFolder.externalData(ofStore: result(lab))] {
+            for folder in [source, StoreLocation(result(lab)).externalData] {
                 try self.change(change, filesOf: folder, in: lab)
             }
             #expect(try migrate(lab).counts == [.done: 1], "at \(place)")
@@ -143,7 +143,7 @@ struct DisturbedPublicationTests: PublicationStops {
     @Test(arguments: [false, true]) func aWriteBehindItsTimeIsFound(changesRights: Bool) throws {
         let whole = try content(edited: false)
         try stopHalfPublished { lab, place in
-            let folder = SupportFolder.externalData(ofStore: result(lab))
+            let folder = StoreLocation(result(lab)).externalData
             let name = try #require(
                 try FileManager.default.contentsOfDirectory(atPath: folder.description).first)
             let file = folder.appending(name).description
@@ -170,7 +170,7 @@ struct DisturbedPublicationTests: PublicationStops {
             #expect(try migrate(lab).counts == [.failed: 1], "at \(place)")
             let source = lab.path("a.sqlite")
             try lab.files.remove(source)
-            try lab.files.removeTree(SupportFolder.folder(ofStore: source))
+            try lab.files.removeTree(StoreLocation(source).support)
             try lab.files.remove(foreign(lab))
             let pruned = try PruneRun(lab.selection(), environment: lab.environment())
                 .run(removes: true)

@@ -17,16 +17,16 @@ import Testing
         try RunLab.run { lab in
             let store = try lab.forge("a.sqlite", journal: .rollback)
             let before = try lab.content(store)
-            let folder = SupportFolder.externalData(ofStore: store)
+            let folder = StoreLocation(store).externalData
             let name = try #require(try lab.files.names(in: folder).first)
             try lab.migrate([store])
             let kept = try #require(
                 try lab.files.names(in: lab.data).first {
                     $0.description.hasPrefix(".godwit-backup")
                 })
-            let backup = SupportFolder.externalData(
-                ofStore: lab.data.appending(kept).appending(store.lastComponent)
-            ).appending(name)
+            let backup = StoreLocation(
+                lab.data.appending(kept).appending(store.lastComponent)
+            ).externalData.appending(name)
             #expect(try FileStatus.ifPresent(backup) != nil)
             try body(lab, store, folder.appending(name), backup)
             #expect(try lab.content(store) == before)
@@ -79,7 +79,7 @@ import Testing
                 let store = try lab.forge("a.sqlite", journal: .rollback)
                 _ = try? lab.migrate(
                     [store], strategy: .whole, files: FailingDisk(at: place, .dies).files)
-                let folder = SupportFolder.externalData(ofStore: store)
+                let folder = StoreLocation(store).externalData
                 let names = try lab.files.names(in: folder)
                 let first = try #require(names.first)
                 guard try backups(of: store, lab).contains(first) else { return }
@@ -105,8 +105,8 @@ import Testing
         try lab.files.names(in: lab.data).filter {
             $0.description.hasPrefix(".godwit-backup")
         }.flatMap { name in
-            let folder = SupportFolder.externalData(
-                ofStore: lab.data.appending(name).appending(store.lastComponent))
+            let folder = StoreLocation(lab.data.appending(name).appending(store.lastComponent))
+                .externalData
             return try FileStatus.ifPresent(folder) == nil ? [] : lab.files.names(in: folder)
         }
     }
@@ -117,7 +117,7 @@ import Testing
         try RunLab.run { lab in
             let store = try lab.forge("a.sqlite", journal: .rollback)
             try lab.migrate([store])
-            let folder = SupportFolder.externalData(ofStore: store)
+            let folder = StoreLocation(store).externalData
             for name in try lab.files.names(in: folder) where removesFiles {
                 try lab.files.remove(folder.appending(name))
             }

@@ -58,9 +58,9 @@ import Testing
             let alice = try neighbour(lab)
             let store = try lab.forge("m.sqlite")
             let good = try lab.forge("good.sqlite", seed: 3)
-            let support = SupportFolder.folder(ofStore: store)
+            let support = StoreLocation(store).support
             try lab.files.removeTree(support)
-            try link(support, to: SupportFolder.folder(ofStore: alice))
+            try link(support, to: StoreLocation(alice).support)
             let before = try state(alice.parent)
             let bytes = try lab.bytes()
             let output = inPlace ? nil : lab.folder.appending("out")
@@ -139,7 +139,8 @@ import Testing
             try link(output.appending("sub"), to: alice.parent)
             let store = try lab.forge("m.sqlite")
             let found = FoundStore(
-                number: 1, path: store, output: output.appending("sub/m.sqlite"), bytes: 1)
+                number: 1, location: StoreLocation(store),
+                output: StoreLocation(output.appending("sub/m.sqlite")), bytes: 1)
             let request = try lab.request([store], output: output)
             let ending = try TestRuns(lab.environment()).run(request, over: [found])
             #expect(ending.counts == [.failed: 1])
@@ -152,7 +153,7 @@ import Testing
     func aSupportFolderOfSomebodyElseIsRefused() throws {
         try RunLab.run { lab in
             let store = try lab.forge("m.sqlite")
-            let support = SupportFolder.folder(ofStore: store)
+            let support = StoreLocation(store).support
             _ = chown(store.description, 4001, 4001)
             _ = chown(support.description, 4002, 4002)
             #expect(try lab.migrate([store]).counts == [.failed: 1])
@@ -172,14 +173,14 @@ import Testing
     func aSupportFolderOnAnotherFileSystemIsRefused() throws {
         try RunLab.run { lab in
             let store = try lab.forge("m.sqlite")
-            let support = SupportFolder.folder(ofStore: store)
+            let support = StoreLocation(store).support
             let aside = lab.folder.appending("aside")
             try lab.files.rename(support, to: aside, existing: .refuse)
             try lab.files.makeFolder(support)
             let options = ["-t", "tmpfs", "-o", "size=16m", "godwit-tests", support.description]
             try #require(try SmallDisk.command("mount", options) == 0)
             defer { _ = try? SmallDisk.command("umount", ["-l", support.description]) }
-            let external = SupportFolder.externalData(ofStore: store)
+            let external = StoreLocation(store).externalData
             try lab.files.makeFolder(external)
             for name in try lab.files.names(in: aside.appending("_EXTERNAL_DATA")) {
                 _ = try lab.files.clone(
@@ -287,7 +288,7 @@ import Testing
             _ = try PruneRun(lab.selection(first), environment: lab.environment()).run(
                 removes: true)
             // The app deletes an object of the other store with its file.
-            let folder = SupportFolder.externalData(ofStore: second)
+            let folder = StoreLocation(second).externalData
             let name = try #require(try lab.files.names(in: folder).first)
             try lab.write(second, "DELETE FROM ZATTACHMENT")
             try lab.files.remove(folder.appending(name))
@@ -329,7 +330,7 @@ import Testing
                 try lab.migrate([store], change: { $0.defersSwap = true })
                 let result = try #require(try lab.leftovers().first)
                 if geteuid() == 0 {
-                    for path in [lab.data, store, SupportFolder.folder(ofStore: store)] {
+                    for path in [lab.data, store, StoreLocation(store).support] {
                         _ = chown(path.description, 65_534, 65_534)
                     }
                     _ = chmod(store.description, 0o666)

@@ -21,9 +21,9 @@ import Testing
     private func lose(_ loss: Loss, _ lab: RunLab) throws {
         let source = lab.path("a.sqlite")
         switch loss {
-        case .externalData: try lab.files.removeTree(SupportFolder.folder(ofStore: source))
+        case .externalData: try lab.files.removeTree(StoreLocation(source).support)
         case .oneExternalFile:
-            let folder = SupportFolder.externalData(ofStore: source)
+            let folder = StoreLocation(source).externalData
             let first = try #require(try lab.files.names(in: folder).first)
             try lab.files.remove(folder.appending(first))
         case .contents: try lab.files.publish([], to: source)
@@ -98,7 +98,7 @@ import Testing
     @Test func theResultStaysWhereExternalDataWereTruncated() throws {
         let whole = try content(edited: false)
         try stopHalfPublished { lab, place in
-            let source = SupportFolder.externalData(ofStore: lab.path("a.sqlite"))
+            let source = StoreLocation(lab.path("a.sqlite")).externalData
             var former: [FilePath: [UInt8]] = [:]
             for name in try lab.files.names(in: source) {
                 let file = source.appending(name)

@@ -36,12 +36,12 @@ import Testing
             try handle.write(contentsOf: Data(repeating: 7, count: Int(size / 2)))
             try handle.close()
         case .cutsLog:
-            let log = StoreCompanion.writeAheadLog.path(of: store)
+            let log = StoreLocation(store).companion(.writeAheadLog)
             let size = try FileStatus(of: log).size
             try #require(FileHandle(forWritingAtPath: log.description)).truncate(
                 atOffset: UInt64(size / 2))
         case .losesLog:
-            try lab.files.remove(StoreCompanion.writeAheadLog.path(of: store))
+            try lab.files.remove(StoreLocation(store).companion(.writeAheadLog))
         }
     }
 
@@ -94,7 +94,7 @@ import Testing
                 let store = try lab.forge("a.sqlite", journal: journal)
                 _ = try? lab.migrate(
                     [store], strategy: .whole, files: FailingDisk(at: place, .dies).files)
-                let log = StoreCompanion.writeAheadLog.path(of: store)
+                let log = StoreLocation(store).companion(.writeAheadLog)
                 if needsLog, try FileStatus.ifPresent(log) == nil { return }
                 // Before the move is recorded, nothing says how long the log was.
                 if harm == .cutsLog, try lab.steps() == 0 { return }
@@ -136,7 +136,7 @@ import Testing
     @Test func aPruneKeepsReplacedExternalData() throws {
         try RunLab.run { lab in
             let store = try lab.forge("a.sqlite", journal: .rollback)
-            let folder = SupportFolder.externalData(ofStore: store)
+            let folder = StoreLocation(store).externalData
             try lab.migrate([store])
             let name = try #require(try lab.files.names(in: folder).first)
             let former = try lab.files.contents(of: folder.appending(name), limit: 1 << 20)
@@ -177,7 +177,7 @@ import Testing
 
     /// The log of a store, where it and its second name in a backup are there.
     private func restoredLog(of store: FilePath, _ lab: RunLab) throws -> FilePath? {
-        let log = StoreCompanion.writeAheadLog.path(of: store)
+        let log = StoreLocation(store).companion(.writeAheadLog)
         let isBackedUp = try lab.files.tree(at: lab.data).map(\.path).contains {
             $0.lastComponent == log.lastComponent && $0 != log
         }

@@ -160,7 +160,7 @@ import Testing
         try RunLab.run { lab in
             let store = try lab.forge("a.sqlite")
             #expect(try lab.migrate([store]).counts == [.done: 1])
-            let log = StoreCompanion.writeAheadLog.path(of: store)
+            let log = StoreLocation(store).companion(.writeAheadLog)
             let written = try moveWithoutLog(store, lab)
             let refused = try #require(try lab.rollBack().first?.failure)
             #expect(refused.description.contains("changed after its swap"))
@@ -220,7 +220,7 @@ import Testing
     ///
     /// - Returns: the log.
     private func moveWithoutLog(_ store: FilePath, _ lab: RunLab) throws -> [UInt8] {
-        let log = StoreCompanion.writeAheadLog.path(of: store)
+        let log = StoreLocation(store).companion(.writeAheadLog)
         let app = try Connection(path: store, mode: .readWrite)
         try app.execute("UPDATE ZNOTE SET ZTITLE = 'acknowledged'")
         let (main, written) = try (
@@ -305,7 +305,7 @@ import Testing
             try write(Array(bytes.prefix(bytes.count / 2)), to: store, lab)
         case .otherDatabase, .otherWithLog:
             if loss == .otherWithLog {
-                try write([1, 2, 3], to: StoreCompanion.writeAheadLog.path(of: store), lab)
+                try write([1, 2, 3], to: StoreLocation(store).companion(.writeAheadLog), lab)
             }
             let queue = try DatabaseQueue(path: store.description)
             try queue.write {

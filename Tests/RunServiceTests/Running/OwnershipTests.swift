@@ -45,7 +45,7 @@ import Testing
         try RunLab.run { lab in
             let store = try lab.forge("a.sqlite", notes: 45_000)
             #expect(try FileStatus(of: store).size > PlanOptions.wholeLimit)
-            let found = FoundStore(number: 1, path: store, output: nil, bytes: 1)
+            let found = FoundStore(number: 1, location: StoreLocation(store), output: nil, bytes: 1)
             var request = try lab.request([store], slots: 1)
             request.options.chunkBytes = 8 << 20
             let ending = try TestRuns(lab.environment()).run(request, over: [found])

@@ -109,7 +109,7 @@ import Testing
             let names = try externalNames(store)
             #expect(names.count > 4)
             // One object is deleted with its file, as Core Data does, another without.
-            let folder = SupportFolder.externalData(ofStore: store)
+            let folder = StoreLocation(store).externalData
             try lab.write(
                 store, "DELETE FROM ZATTACHMENT WHERE Z_PK IN (\(names[0].key), \(names[1].key))")
             try lab.files.remove(folder.appending(names[0].name))

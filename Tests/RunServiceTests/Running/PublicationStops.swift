@@ -33,7 +33,7 @@ extension PublicationStops {
     func result(_ lab: RunLab) -> FilePath { lab.folder.appending("out/a.sqlite") }
 
     func externalData(_ lab: RunLab) -> FilePath {
-        SupportFolder.folder(ofStore: result(lab))
+        StoreLocation(result(lab)).support
     }
 
     /// The lines of a whole result, its external data included.

@@ -31,7 +31,8 @@ import Testing
         let plan = try SwapPlan(
             SwapFacts(
                 reading: SwapRequest(
-                    store: store, run: "r1", expected: StoreFingerprint(of: store), newFile: new),
+                    store: StoreLocation(store), run: "r1", expected: StoreFingerprint(of: store),
+                    newFile: new),
                 files: run.files))
         let client = try ShellClient(
             "read word; echo here; exec 3<>\"$1\"; head -c 8 <&3; echo; read word",

@@ -79,7 +79,7 @@ import Testing
             #expect(try lab.migrate([store]).counts == [.done: 1])
             let other = try lab.forge("other.sqlite", notes: 5, seed: 9)
             let bytes = try lab.files.contents(of: other, limit: 1 << 30)
-            let log = StoreCompanion.writeAheadLog.path(of: store)
+            let log = StoreLocation(store).companion(.writeAheadLog)
             let isDone = Mutex(false)
             let files = DurableFileSystem(
                 faults: FaultPoints { point in
@@ -112,7 +112,7 @@ import Testing
     @Test func aLogThatAProgramMayEmptyDoesNotComeBack() throws {
         try RunLab.run { lab in
             let store = try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)
-            let log = StoreCompanion.writeAheadLog.path(of: store)
+            let log = StoreLocation(store).companion(.writeAheadLog)
             let original = try [store, log].map { try lab.files.contents(of: $0, limit: 1 << 30) }
             #expect(try lab.migrate([store]).counts == [.done: 1])
             let other = try lab.forge("other.sqlite", notes: 5, seed: 9)
@@ -153,7 +153,7 @@ import Testing
             let store = try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)
             #expect(try lab.migrate([store]).counts == [.done: 1])
             let other = try lab.forge("other.sqlite", notes: 5, seed: 9)
-            let log = StoreCompanion.writeAheadLog.path(of: store)
+            let log = StoreLocation(store).companion(.writeAheadLog)
             let program = WaitingProgram(store)
             let isDone = Mutex(false)
             let files = DurableFileSystem(
@@ -260,7 +260,7 @@ import Testing
                 return try lab.files.contents(of: path, limit: 1 << 30) == bytes
             }
             let main = try #require(mains.first)
-            #expect(try FileStatus.ifPresent(StoreCompanion.writeAheadLog.path(of: main)) == nil)
+            #expect(try FileStatus.ifPresent(StoreLocation(main).companion(.writeAheadLog)) == nil)
             #expect(try lab.prune(removes: true).refused.isEmpty)
         }
     }
@@ -304,7 +304,7 @@ private final class WaitingProgram: Sendable {
     /// Returns once the program has opened the store's log.
     func start() {
         Thread { self.read() }.start()
-        let log = StoreCompanion.writeAheadLog.path(of: store).description
+        let log = StoreLocation(store).companion(.writeAheadLog).description
         while !opened().contains(log), result.withLock({ $0 }) == nil { ReplacedFile.pause(1) }
     }
 

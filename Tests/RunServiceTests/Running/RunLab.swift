@@ -102,7 +102,8 @@ struct RunLab {
     func found(_ stores: [FilePath], output: FilePath? = nil) throws -> [FoundStore] {
         try stores.enumerated().map { place, store in
             FoundStore(
-                number: place + 1, path: store, output: output?.appending(store.lastComponent),
+                number: place + 1, location: StoreLocation(store),
+                output: output.map { StoreLocation($0.appending(store.lastComponent)) },
                 bytes: try FileStatus(of: store).size)
         }
     }
@@ -169,7 +170,7 @@ extension RunLab {
                     "SELECT '\(table): ' || \(cells) FROM \"\(table)\" ORDER BY 1")
             }
             try connection.close()
-            let external = SupportFolder.externalData(ofStore: store)
+            let external = StoreLocation(store).externalData
             if try FileStatus.ifPresent(external) != nil {
                 // In place the folder stays as it is until the backup is pruned.
                 lines += try files.names(in: external).map(\.description)

@@ -119,7 +119,7 @@ struct StoppedPublicationEndTests: PublicationStops {
     @Test func noResultIsPublishedWithoutItsExternalData() throws {
         let whole = try content(edited: false)
         try stopHalfPublished { lab, place in
-            try lab.files.removeTree(SupportFolder.externalData(ofStore: result(lab)))
+            try lab.files.removeTree(StoreLocation(result(lab)).externalData)
             if try migrate(lab).counts != [.done: 1] {
                 #expect(try lab.replay().ending.counts == [.done: 1], "at \(place)")
             }
@@ -190,12 +190,12 @@ struct StoppedPublicationEndTests: PublicationStops {
             try lab.files.publish([1], to: log)
             #expect(try migrate(lab).counts == [.failed: 1])
             try lab.files.remove(log)
-            let added = SupportFolder.externalData(ofStore: lab.path("a.sqlite"))
+            let added = StoreLocation(lab.path("a.sqlite")).externalData
                 .appending("added")
             try lab.files.publish([1], to: added)
             #expect(try migrate(lab).counts == [.failed: 1])
             try lab.files.remove(added)
-            try lab.files.removeTree(SupportFolder.externalData(ofStore: result(lab)))
+            try lab.files.removeTree(StoreLocation(result(lab)).externalData)
             #expect(try migrate(lab).counts == [.failed: 1])
             try lab.files.remove(result(lab))
             try lab.files.removeTree(externalData(lab))

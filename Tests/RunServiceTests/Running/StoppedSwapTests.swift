@@ -173,7 +173,7 @@ import Testing
             let store = try lab.forge("a.sqlite", notes: 200)
             _ = try lab.files.clone(from: store, to: lab.path("a.store"))
             try lab.migrate([store])
-            let folder = SupportFolder.externalData(ofStore: store)
+            let folder = StoreLocation(store).externalData
             let names = try lab.files.names(in: folder)
             #expect(names.count > 4)
             try lab.write(store, "DELETE FROM ZATTACHMENT")
