@@ -85,7 +85,7 @@ let package = Package(
         .target(name: "CLinux"),
         // A shim for SQLite's variadic calls, which Swift cannot make (decision 0002).
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
-        // Files that survive a crash: clone, publish, fsync, free space, identity.
+        // Files that survive a crash: clone, publish, fsync, space, identity; places of stores.
         layer("DurableFiles", ["CLinux"]),
         // Locks and leases on stores, which keep other runs and every client out.
         layer("StoreLocks", ["DurableFiles", "CLinux"]),
@@ -167,7 +167,7 @@ let package = Package(
                 "ManagedObjectModel", "Threads", "DurableFiles", crypto,
             ]),
         // Finding the stores that paths, patterns and lists name.
-        layer("StoreDiscovery", ["StoreSwap", "CoreDataStore", "SafeSQLite", "DurableFiles"]),
+        layer("StoreDiscovery", ["StoreSwap", "SafeSQLite", "DurableFiles"]),
         // The folder of runs, their room, what they get from outside, and their error.
         layer(
             "StateFolders",
@@ -303,7 +303,6 @@ let package = Package(
                 "CTransportPeer", "StoreForge", "ClusterVocabulary", "LocalCluster", "Coordinator",
                 "ClusterProtocol", "ZeroMQ", "Threads", arguments, grdb,
             ], exclude: ["expert"], swiftSettings: settings),
-
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.
         .target(
             name: "TestSupport", dependencies: ["StoreForge", "CoreDataStore", "DurableFiles"],
@@ -313,8 +312,8 @@ let package = Package(
             name: "FaultSupport",
             dependencies: [
                 "TestSupport", "StoreForge", "MigrationEngine", "MigrationValidation",
-                "CoreDataStore", "SafeSQLite", "ModelFiles", "ManagedObjectModel", "DurableFiles",
-                sqlite,
+                "ValidationScans", "CoreDataStore", "SafeSQLite", "ModelFiles",
+                "ManagedObjectModel", "DurableFiles", sqlite,
             ], path: "Tests/FaultSupport", swiftSettings: settings),
         // Runs of tests, on threads.
         .target(

@@ -161,3 +161,20 @@ package struct FileStatus: Hashable, Sendable {
         }
     }
 }
+
+extension FileStatus {
+    /// The status of a path whose last name may be a link, which is not followed; nil where
+    /// nothing is there.
+    ///
+    /// - Throws: `DurableFileError` for every failure but a missing file.
+    package static func ifPresentLink(
+        _ path: FilePath
+    ) throws(DurableFileError) -> FileStatus? {
+        do {
+            return try FileStatus(ofLink: path)
+        } catch {
+            if error.isMissing { return nil }
+            throw error
+        }
+    }
+}

@@ -10,9 +10,6 @@ package enum StoreCompanion: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// Where a store lies: its database, and what belongs to it by the database's name.
-///
-/// Discovery, opening and the move of a result take stores by their locations; whatever else than a
-/// path may name a store one day is named here.
 package struct StoreLocation: Hashable, Sendable {
     /// The database file.
     package let database: FilePath
@@ -36,8 +33,11 @@ package struct StoreLocation: Hashable, Sendable {
         let dot = name.lastIndex(of: UInt8(ascii: "."))
         let stem = dot.map { $0 > name.startIndex ? name[..<$0] : name[...] } ?? name[...]
         return database.parent.appending(
-            FilePath(bytes: Array(".".utf8) + stem + Array("_SUPPORT".utf8)))
+            FilePath(bytes: Array(".".utf8) + stem + Array(Self.supportSuffix.utf8)))
     }
+
+    /// What the name of `support` ends in.
+    package static let supportSuffix = "_SUPPORT"
 
     /// The folder in `support` of the files that values refer to.
     package var externalData: FilePath { support.appending(Self.externalDataName) }

@@ -121,6 +121,9 @@ package struct Attribute: Hashable, Sendable, Codable {
 }
 
 extension Attribute {
+    /// Whether it has a column, or its elements have.
+    package var isStored: Bool { !isTransient && type != .undefined }
+
     /// The names and the default texts of the attribute and its elements.
     var texts: [String] {
         let value: String? =

@@ -45,41 +45,6 @@ package struct Inference: Hashable, Sendable, Codable {
     }
 }
 
-extension InferenceDraft {
-    /// Makes the mapping out of the pairs.
-    ///
-    /// - Returns: every reason why there is none.
-    mutating func finish() -> [Refusal] {
-        let uniqueness = UniquenessCheck(
-            source: source, destination: destination, mappings: mappings)
-        for requirement in uniqueness.requirements() { requirements.append(requirement) }
-        return refusals.elements
-    }
-
-    /// Makes the entity mappings out of the pairs.
-    mutating func mapEntities() {
-        completeInverses()
-        mapDestinationEntities()
-        if mappedEntities == nil { mapRemovedEntities() }
-        noteJoinedTables()
-    }
-
-    /// Goes on after the mappings of another draft, with further ones to some entities.
-    ///
-    /// - Parameters:
-    ///   - draft: that has mapped every entity once.
-    ///   - layer: the further entity mappings.
-    mutating func continueMappings(of draft: InferenceDraft, with layer: [EntityMappingDefinition])
-    {
-        mappings = draft.mappings
-        usedNames = draft.usedNames
-        refusals = draft.refusals
-        requirements = draft.requirements
-        notes = draft.notes
-        mappedEntities = Set(layer.compactMap(\.destination))
-    }
-}
-
 /// Distinct elements in the order of their first appearance.
 struct DistinctList<Element: Hashable> {
     private(set) var elements: [Element] = []

@@ -102,27 +102,61 @@ extension InferenceDraft {
     }
 }
 
+extension InferenceDraft {
+    /// Makes the mapping out of the pairs.
+    ///
+    /// - Returns: every reason why there is none.
+    mutating func finish() -> [Refusal] {
+        let uniqueness = UniquenessCheck(
+            source: source, destination: destination, mappings: mappings)
+        for requirement in uniqueness.requirements() { requirements.append(requirement) }
+        return refusals.elements
+    }
+
+    /// Makes the entity mappings out of the pairs.
+    mutating func mapEntities() {
+        completeInverses()
+        mapDestinationEntities()
+        if mappedEntities == nil { mapRemovedEntities() }
+        noteJoinedTables()
+    }
+
+    /// Goes on after the mappings of another draft, with further ones to some entities.
+    ///
+    /// - Parameters:
+    ///   - draft: that has mapped every entity once.
+    ///   - layer: the further entity mappings.
+    mutating func continueMappings(of draft: InferenceDraft, with layer: [EntityMappingDefinition])
+    {
+        mappings = draft.mappings
+        usedNames = draft.usedNames
+        refusals = draft.refusals
+        requirements = draft.requirements
+        notes = draft.notes
+        mappedEntities = Set(layer.compactMap(\.destination))
+    }
+}
+
 extension Entity {
     /// The declaration reduced to what shapes rows or goes into the version hash.
     fileprivate var storedForm: Entity {
         Entity(
             name: name, parent: parent, isAbstract: isAbstract,
-            attributes: attributes.filter(\.isStored).map { $0.storedForm(depth: 0) },
+            attributes: attributes.filter(\.isStored).map { Self.storedForm(of: $0, depth: 0) },
             relationships: relationships.filter { !$0.isTransient }.map(\.storedForm),
             uniquenessConstraints: uniquenessConstraints, versionHashModifier: versionHashModifier)
     }
-}
 
-extension Attribute {
-    fileprivate func storedForm(depth: Int) -> Attribute {
-        let elements = depth < StoredLeaf.depthLimit ? self.elements : []
+    private static func storedForm(of attribute: Attribute, depth: Int) -> Attribute {
+        let elements = depth < StoredLeaf.depthLimit ? attribute.elements : []
         return Attribute(
-            name: name, type: type, isOptional: isOptional, isReadOnly: isReadOnly,
-            allowsExternalBinaryDataStorage: allowsExternalBinaryDataStorage,
-            preservesValueInHistoryOnDeletion: preservesValueInHistoryOnDeletion,
-            derivation: derivation,
-            elements: elements.filter(\.isStored).map { $0.storedForm(depth: depth + 1) },
-            versionHashModifier: versionHashModifier)
+            name: attribute.name, type: attribute.type, isOptional: attribute.isOptional,
+            isReadOnly: attribute.isReadOnly,
+            allowsExternalBinaryDataStorage: attribute.allowsExternalBinaryDataStorage,
+            preservesValueInHistoryOnDeletion: attribute.preservesValueInHistoryOnDeletion,
+            derivation: attribute.derivation,
+            elements: elements.filter(\.isStored).map { storedForm(of: $0, depth: depth + 1) },
+            versionHashModifier: attribute.versionHashModifier)
     }
 }
 

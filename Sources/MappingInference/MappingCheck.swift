@@ -129,7 +129,8 @@ struct MappingCheck {
         for mistake in typer.mistakes { add(mapping, mistake, at: property) }
         guard typer.mistakes.isEmpty else { return }
         if let text = unsupported(expression, from: mapping.source)
-            ?? AttemptCheck.mistake(in: expression, of: attribute) ?? attribute.refusal(expression)
+            ?? AttemptCheck.mistake(in: expression, of: attribute)
+            ?? Self.refusal(expression, as: attribute.type)
         {
             return add(mapping, text, at: property)
         }
@@ -176,7 +177,7 @@ struct MappingCheck {
                 "\(expression.text) needs an object itself: only values of its keys are supported"
         }
         let paths = value.inputs.filter { keys in
-            entity.map { source.isUnreducedCollection(keys, of: $0) } ?? false
+            entity.map { Self.isUnreducedCollection(keys, of: $0, in: source) } ?? false
         }
         return paths.first.map { keys in
             "$source.\(keys.joined(separator: ".")) leads to several objects. After a to-many "
@@ -283,12 +284,13 @@ struct MappingCheck {
             }
         }
     }
-}
 
-extension Attribute {
-    /// Why a constant cannot be its value; nil where it can, and for other expressions.
-    fileprivate func refusal(_ expression: MappingExpression) -> String? {
-        if case .attempt(_, let other) = expression { return refusal(other) }
+    /// Why a constant cannot be the value of an attribute; nil where it can, and for other
+    /// expressions.
+    private static func refusal(
+        _ expression: MappingExpression, as type: AttributeType
+    ) -> String? {
+        if case .attempt(_, let other) = expression { return refusal(other, as: type) }
         guard case .constant(let constant) = expression else { return nil }
         switch (constant, type) {
         case (.real(let number), _) where !number.isFinite,
@@ -310,19 +312,21 @@ extension Attribute {
         return
             "\(number) does not fit the type \(type) (\(range.lowerBound) to \(range.upperBound))"
     }
-}
 
-extension Model {
     /// Whether a path leads to several objects and no operator makes one value of them.
-    fileprivate func isUnreducedCollection(_ keys: [String], of entity: String) -> Bool {
+    private static func isUnreducedCollection(
+        _ keys: [String], of entity: String, in model: Model
+    ) -> Bool {
         var current = entity
         for (place, key) in keys.enumerated() {
-            guard let found = relationship(key, of: current)?.relationship else { return false }
+            guard let found = model.relationship(key, of: current)?.relationship else {
+                return false
+            }
             current = found.destination
             guard found.isToMany else { continue }
             let known = ["@count", "@sum", "@min", "@max", "@avg"]
             let rest = keys.dropFirst(place + 2)
-            let leadsOn = rest.first.map { relationship($0, of: current) != nil } ?? false
+            let leadsOn = rest.first.map { model.relationship($0, of: current) != nil } ?? false
             return place != 0 || keys.count < 2 || !known.contains(keys[1]) || leadsOn
         }
         return false

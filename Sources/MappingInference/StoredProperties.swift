@@ -76,11 +76,6 @@ struct StoredProperties {
     }
 }
 
-extension Attribute {
-    /// Whether it has a column, or its elements have.
-    var isStored: Bool { !isTransient && type != .undefined }
-}
-
 /// An attribute that has a column of its own: an ordinary one or an innermost element of a
 /// composite attribute.
 struct StoredLeaf {

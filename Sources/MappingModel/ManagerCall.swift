@@ -57,16 +57,3 @@ package enum ManagerCall: Hashable, Sendable {
         }
     }
 }
-
-extension MappingExpression {
-    /// `$source.name`.
-    package static func source(_ key: String) -> MappingExpression {
-        .keyPath(.variable("source"), [key])
-    }
-
-    /// The keys behind `$source`; nil for everything but such a key path.
-    package var sourceKeys: [String]? {
-        guard case .keyPath(.variable("source"), let keys) = self else { return nil }
-        return keys
-    }
-}

@@ -177,3 +177,59 @@ package struct RelationshipMapping: Hashable, Sendable, Codable {
         self.mapping = mapping
     }
 }
+
+extension EntityMapping {
+    /// The expression that gives an attribute of the destination; nil for any other value.
+    package func expression(of name: String) -> MappingExpression? {
+        guard let found = attributes.first(where: { $0.destination == name }),
+            case .expression(let expression) = found.value
+        else { return nil }
+        return expression
+    }
+
+    /// The source attributes whose values an attribute of the destination gets.
+    package func attributeSources(of name: String) -> [String] {
+        attributes.filter { $0.destination == name }.compactMap(\.value.sourceName)
+    }
+
+    /// The path that gives a relationship of the destination; nil where none is stated.
+    package func path(of name: String) -> [String]? {
+        relationships.first { $0.destination == name }?.path
+    }
+
+    /// The source relationship whose links a relationship of the destination gets.
+    package func relationshipSource(of name: String) -> String? {
+        relationships.first { $0.destination == name }?.source
+    }
+
+    /// Whether values of a source attribute go somewhere.
+    package func readsAttribute(_ name: String) -> Bool {
+        attributes.contains { $0.value.reads(name) } || policy?.carries.contains(name) == true
+    }
+
+    /// Whether links of a source relationship go somewhere, a policy's included.
+    package func readsRelationship(_ name: String) -> Bool {
+        relationships.contains { $0.source == name } || policy?.carries.contains(name) == true
+    }
+
+    /// Names of the attributes that a policy gives their values.
+    package var attributesOfPolicy: Set<String> {
+        Set(
+            attributes.filter { attribute in
+                if case .policy = attribute.value { true } else { false }
+            }.map(\.destination))
+    }
+
+    /// Attributes of the destination whose values are replaced where they cannot be computed.
+    package var replacedAttributes: [String] {
+        attributes.filter { attribute in
+            guard case .expression(let expression) = attribute.value else { return false }
+            return expression.isAttempt
+        }.map(\.destination)
+    }
+
+    /// Whether a relationship of the destination gets the links of a source relationship.
+    package func readsLinks(of relationship: PropertyReference) -> Bool {
+        relationships.contains { $0.source == relationship.property }
+    }
+}

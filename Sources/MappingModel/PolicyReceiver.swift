@@ -1,17 +1,10 @@
-package import MappingExpressions
+import MappingExpressions
 
 extension PropertyMappingDefinition {
     /// Whether its value calls a method of the policy.
     package var callsPolicy: Bool {
         guard case .expression(let expression) = value else { return false }
         return expression.callsPolicy
-    }
-}
-
-extension MappingExpression {
-    /// Whether a method of the policy is called.
-    package var callsPolicy: Bool {
-        ExpressionInspection(self).calls.contains { $0.receiver == .variable(PolicyReceiver.name) }
     }
 }
 

@@ -1,4 +1,3 @@
-import CoreDataStore
 import DurableFiles
 import StoreSwap
 

@@ -1,4 +1,3 @@
-import CoreDataStore
 package import DurableFiles
 import MigrationEngine
 import StoreRuns
@@ -80,7 +79,8 @@ package struct PublishPlan: Codable {
     ///
     /// - Throws: `DurableFileError`.
     func sideFile() throws(DurableFileError) -> FilePath? {
-        for path in output.companions {
+        let kinds: [StoreCompanion] = [.writeAheadLog, .rollbackJournal, .sharedMemory]
+        for path in kinds.map(output.companion) {
             if try FileStatus.ifPresentLink(path) != nil { return path }
         }
         return nil

@@ -1,4 +1,3 @@
-import CoreDataStore
 import DurableFiles
 import Jobs
 import MigrationPlans
@@ -166,7 +165,7 @@ package struct RollbackRun: Sendable {
         guard present == nil, let main = swap.backups.first,
             try tree.status(of: main.backup) != nil
         else { return nil }
-        for kind in [StoreCompanion.writeAheadLog, .rollbackJournal] where !discardsChanges {
+        for kind in StoreCompanion.withContent where !discardsChanges {
             guard
                 try tree.status(of: StoreLocation(path).companion(kind)).map({ $0.size == 0 })
                     ?? true

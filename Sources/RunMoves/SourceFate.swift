@@ -159,7 +159,7 @@ struct SourceLook {
         guard let made = try FileStatus.ifPresentLink(snapshot)?.identity,
             try FileStatus(of: store).identity.modified < made.birth ?? made.modified
         else { return false }
-        for kind in [StoreCompanion.writeAheadLog, .rollbackJournal]
+        for kind in StoreCompanion.withContent
         where try FileStatus.ifPresentLink(StoreLocation(store).companion(kind))?.size ?? 0 > 0 {
             return false
         }

@@ -1,4 +1,3 @@
-import CoreDataStore
 package import DurableFiles
 
 /// Stores that get in each other's way.

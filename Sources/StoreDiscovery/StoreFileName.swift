@@ -7,6 +7,9 @@ enum StoreFileName {
     /// Extensions that stores have, too, and many other files.
     private static let otherExtensions = ["db"]
 
+    /// What SQLite adds to the name of a database.
+    private static let companionSuffixes = StoreCompanion.allCases.map(\.rawValue)
+
     /// Whether a file of this name is a store unless it is damaged.
     static func isCoreDataExtension(of path: FilePath) -> Bool {
         hasExtension(path, among: coreDataExtensions)
@@ -34,7 +37,9 @@ enum StoreFileName {
 
     /// Whether a folder holds a store's external data: `.NAME_SUPPORT`.
     static func isSupportFolder(_ name: some BidirectionalCollection<UInt8>) -> Bool {
-        name.first == UInt8(ascii: ".") && name.suffix(8).elementsEqual("_SUPPORT".utf8)
+        name.first == UInt8(ascii: ".")
+            && name.suffix(StoreLocation.supportSuffix.utf8.count)
+                .elementsEqual(StoreLocation.supportSuffix.utf8)
     }
 
     /// Whether the file holds what macOS keeps beside a file on other file systems.
@@ -42,8 +47,7 @@ enum StoreFileName {
 
     /// The name of the database whose companion file a name would be; nil for other names.
     static func databaseName(ofCompanion name: FilePath) -> FilePath? {
-        for suffix in StoreCompanion.allCases.map(\.rawValue)
-        where name.bytes.count > suffix.utf8.count {
+        for suffix in companionSuffixes where name.bytes.count > suffix.utf8.count {
             if name.bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) {
                 return FilePath(bytes: name.bytes.dropLast(suffix.utf8.count))
             }

@@ -1,6 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 package import MappingModel
+import SafeSQLite
 
 /// A source entity whose objects filters tell apart.
 package struct SourceSplit: Hashable, Sendable {
@@ -131,5 +132,36 @@ extension ValidationScope {
         return Fate(
             number: Int64(number), offset: move?.offset ?? 0, layer: move?.layer ?? 0,
             entity: name, table: table)
+    }
+
+    /// Whether a policy made the object with a key.
+    package func isCreated(_ key: Int64, in table: String) -> Bool {
+        policyRows.contains { rows in
+            rows.areCreated && rows.table == table && (rows.keys.lower ?? Int64.min) <= key
+                && key <= (rows.keys.upper ?? Int64.max)
+        }
+    }
+
+    /// By destination table, the highest key below those of objects that policies make.
+    var keysBelowCreated: [String: Int64] {
+        var keys: [String: Int64] = [:]
+        for rows in policyRows where rows.areCreated {
+            let below = (rows.keys.lower ?? 1) - 1
+            keys[rows.table] = min(keys[rows.table] ?? Int64.max, below)
+        }
+        return keys
+    }
+
+    /// Whether a policy says that it carries the links of a source relationship, from either side.
+    func isLinkCarriedByPolicy(_ key: PropertyKey) -> Bool {
+        guard source.relationship(key) != nil else { return false }
+        let sides = [key, source.inverseKey(of: key)].compactMap { $0 }
+        return mapping.entityMappings.contains { mapped in
+            guard let policy = mapped.policy, let entity = mapped.source else { return false }
+            return sides.contains { side in
+                policy.carries.contains(side.property)
+                    && source.model.isKind(entity, of: side.entity)
+            }
+        }
     }
 }

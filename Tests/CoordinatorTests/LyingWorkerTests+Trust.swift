@@ -33,7 +33,7 @@ extension LyingWorkerTests {
             #expect(try run.hasUnfinishedMove(found))
             let deliveries = ResultIntake(of: run, checked: ResultIntake.CheckedFiles())
             let moved = try #require(try deliveries.move([found]).first).result
-            let result = found.result.database
+            let result = (found.output ?? found.location).database
             guard isLying else {
                 let records = try moved.get()
                 let report = records.contains { record in

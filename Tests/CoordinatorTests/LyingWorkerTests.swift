@@ -75,7 +75,7 @@ import Testing
             try lab.ledger.append([.accepted(admitted, at: 1)])
             let found = try #require(try lab.ledger.store(run: honest.run.id, 1)).found
             _ = try #require(try honest.deliveries.move([found]).first).result.get()
-            let result = found.result.database
+            let result = (found.output ?? found.location).database
             #expect(try lab.content(result) == honest.content)
             let report = try #require(try lab.ledger.store(run: honest.run.id, 1))
             #expect(report.found.number == 1)

@@ -66,7 +66,7 @@ import Testing
             try lab.ledger.append([.accepted(admitted, at: 1)])
             let found = try delivery.found
             _ = try #require(try intake.move([found]).first).result.get()
-            #expect(try lab.content(found.result.database) == delivery.content)
+            #expect(try lab.content((found.output ?? found.location).database) == delivery.content)
         }
     }
 

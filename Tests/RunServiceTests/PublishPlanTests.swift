@@ -39,6 +39,30 @@ import Testing
         }
     }
 
+    /// Plans that earlier versions recorded have the output as a path; its bytes may be any.
+    @Test func aPlanRecordsItsOutputAsAPath() throws {
+        struct Recorded: Codable, Equatable {
+            let output: FilePath
+        }
+        try withTemporaryFolder { url in
+            let files = DurableFileSystem(links: .refused)
+            let folder = FilePath(url.path)
+            let places = StorePaths(attempt: folder.appending("attempt"))
+            try files.makeFolders(places.building.parent)
+            try files.publish([1], to: places.building)
+            let output = folder.appending(FilePath(bytes: [0x72, 0xFF, 0x22, 0x5C]))
+            let plan = try PublishPlan(
+                places, output: StoreLocation(output),
+                validated: try FileStatus(of: places.building).identity,
+                source: try StoreFingerprint(of: places.building), of: places.building, files)
+            let text = try JSONEncoder().encode(plan)
+            #expect(
+                try JSONDecoder().decode(Recorded.self, from: text) == Recorded(output: output))
+            let read = try JSONDecoder().decode(PublishPlan.self, from: text)
+            #expect(read.output == StoreLocation(output))
+        }
+    }
+
     /// A publication that was stopped between its two renames, and will not be made.
     @Test func whatHasMovedIsTakenBack() throws {
         try withTemporaryFolder { url in

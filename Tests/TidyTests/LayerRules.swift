@@ -73,7 +73,7 @@ enum LayerRules {
             "MigrationPlans", "CoreDataStore", "SafeSQLite", "MappingExpressions", "ModelFiles",
             "ManagedObjectModel", "Threads", "DurableFiles", "Crypto",
         ],
-        "StoreDiscovery": ["StoreSwap", "CoreDataStore", "SafeSQLite", "DurableFiles"],
+        "StoreDiscovery": ["StoreSwap", "SafeSQLite", "DurableFiles"],
         "StoreRuns": [
             "StateFolders", "MigrationPlans", "MappingInference", "MigrationEngine",
             "MigrationPlanning", "MigrationValidation", "ValidationScans", "StoreFileChecks",

@@ -27,6 +27,11 @@ import Testing
         expectNone(checked.flatMap(LengthRules.longLines))
     }
 
+    @Test func typesAndTargetsAreWhole() {
+        expectNone(SizeRules.scatteredTypes(sources))
+        expectNone(SizeRules.largeTargets(Repository.files.filter { !$0.isGenerated }))
+    }
+
     @Test func functionsAreShort() { expectNone(codes.flatMap(LengthRules.longFunctions)) }
 
     @Test func librariesUseNothingBanned() { expectNone(sources.flatMap(BannedRules.check)) }

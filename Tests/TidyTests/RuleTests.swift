@@ -19,6 +19,27 @@ import Testing
         #expect(lines[2] == "let c = 1")
     }
 
+    @Test func scatteredTypesAreFound() {
+        let parts = (1...6).map { number in
+            code(
+                number == 1 ? "package struct Wide: Sendable {" : "extension Wide.Part {",
+                path: "Sources/Jobs/\(number).swift")
+        }
+        #expect(SizeRules.scatteredTypes(parts).map(\.path) == ["Sources/Jobs/1.swift"])
+        #expect(SizeRules.scatteredTypes(Array(parts.dropLast())).isEmpty)
+        // Nested ones, and types of other packages.
+        #expect(SizeRules.scatteredTypes(Array(parts.dropFirst())).isEmpty)
+    }
+
+    @Test func largeTargetsAreFound() {
+        let half = String(repeating: "//\n", count: SizeRules.targetLines / 2)
+        let files = ["Sources/Jobs/a.swift", "Sources/Jobs/b/c.swift"].map {
+            TextFile(path: $0, text: half + "//")
+        }
+        #expect(SizeRules.largeTargets(files).map(\.path) == ["Sources/Jobs"])
+        #expect(SizeRules.largeTargets(Array(files.dropLast())).isEmpty)
+    }
+
     @Test(arguments: [
         "let sql = SQLText(stringLiteral: name)", "extension SQLText.StringInterpolation {",
         "sqlite3_exec(handle, sql, nil, nil, nil)", "try database.execute(sql: text)",

@@ -95,11 +95,13 @@ final class LoopLab {
     }
 
     /// The process of a slot.
-    func process(of slot: Int) throws -> Int64 {
+    func process(of slot: Int) throws -> Int64 { try #require(try processIfAny(of: slot)) }
+
+    /// The process of a slot; nil for one that has not started.
+    func processIfAny(of slot: Int) throws -> Int64? {
         let ids = BoundedMailbox<Int64?>(capacity: 1)
         worker.loop.submit { ids.send($0.pool.processID(of: slot)) }
-        let id = try #require(ids.receive())
-        return try #require(id)
+        return try #require(ids.receive())
     }
 
     /// An order that misbehaves as asked, or does nothing.

@@ -210,6 +210,29 @@ import WorkerRules
         }
     }
 
+    /// Where a job is sure to come, the first slot gets ready before it.
+    @Test func theFirstSlotStartsWithItsWorkerWhereAJobIsSureToCome() throws {
+        for startsFirst in [true, false] {
+            try withTemporaryFolder { url in
+                var slots = try PoolLab.plan(2, silence: 600_000)
+                slots.startsFirst = startsFirst
+                let lab = try LoopLab(in: url, slots)
+                let coordinator = try ScriptedCoordinator(lab.endpoint)
+                try coordinator.welcome()
+                if startsFirst {
+                    let slot = try lab.note("a slot that waits for jobs") { note in
+                        if case .slotBegan(let slot) = note { slot } else { nil }
+                    }
+                    #expect(slot == 0)
+                    #expect(try lab.process(of: 0) > 0)
+                } else {
+                    #expect(try lab.processIfAny(of: 0) == nil)
+                }
+                #expect(try lab.processIfAny(of: 1) == nil)
+            }
+        }
+    }
+
     private func expectBye(_ coordinator: ScriptedCoordinator) throws {
         try coordinator.next("a farewell") { message -> Bool? in
             guard case .bye(let reason) = message else { return nil }

@@ -109,3 +109,14 @@ package enum Note: Hashable, Sendable {
         }
     }
 }
+
+extension Note.StoreChange {
+    /// Whether something went wrong, so that people want to know which file it was.
+    package var isTrouble: Bool {
+        switch self {
+        case .attemptFailed, .leaseExpired, .quarantined: true
+        case .ended(let state, _, _): state == .failed || state == .cancelled
+        case .secondAttempt, .accepted, .stage: false
+        }
+    }
+}

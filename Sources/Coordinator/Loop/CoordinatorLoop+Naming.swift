@@ -52,17 +52,6 @@ extension CoordinatorLoop {
     }
 }
 
-extension Note.StoreChange {
-    /// Whether something went wrong, so that people want to know which file it was.
-    fileprivate var isTrouble: Bool {
-        switch self {
-        case .attemptFailed, .leaseExpired, .quarantined: true
-        case .ended(let state, _, _): state == .failed || state == .cancelled
-        case .secondAttempt, .accepted, .stage: false
-        }
-    }
-}
-
 // MARK: - Messages that cannot be read
 
 extension PeerRefusal {

@@ -168,3 +168,36 @@ extension StoreLayout {
         }
     }
 }
+
+extension StoreLayout {
+    /// The numbers of an entity and of all that inherit from it.
+    package func familyNumbers(of entity: String) -> [Int64] {
+        model.family(of: entity).compactMap { number(of: $0.name).map(Int64.init) }
+    }
+
+    /// The entity table of that name.
+    package func table(named name: String) -> TableLayout? { tables.first { $0.name == name } }
+
+    /// Whether rows of an entity use a column.
+    package func uses(_ column: ColumnLayout, by entity: String) -> Bool {
+        switch column.role {
+        case .attribute(let key), .toOne(let key), .toOneEntity(let key), .order(let key):
+            return model.isKind(entity, of: key.entity)
+        case .hiddenKey(let key), .hiddenOrder(let key):
+            guard
+                let target = model.relationship(key.property, of: key.entity)?.relationship
+                    .destination
+            else { return false }
+            return model.isKind(entity, of: target)
+        }
+    }
+
+    /// The attribute of a column, with whether it may be without a value.
+    package func attribute(_ key: PropertyKey) -> (element: Attribute, isOptional: Bool)? {
+        let name = key.property.split(separator: ".").first.map(String.init) ?? key.property
+        guard let attribute = model.attribute(name, of: key.entity)?.attribute,
+            let element = attribute.storedElements.first(where: { $0.path == key.property })
+        else { return nil }
+        return (element.attribute, attribute.isOptional || element.attribute.isOptional)
+    }
+}

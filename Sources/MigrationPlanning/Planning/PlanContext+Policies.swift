@@ -175,13 +175,3 @@ extension PlanContext {
             found: found.filter { destination.model.isKind($0.objects.entity, of: target) })
     }
 }
-
-extension EntityMapping {
-    /// Names of the attributes that a policy gives their values.
-    fileprivate var attributesOfPolicy: Set<String> {
-        Set(
-            attributes.filter { attribute in
-                if case .policy = attribute.value { true } else { false }
-            }.map(\.destination))
-    }
-}

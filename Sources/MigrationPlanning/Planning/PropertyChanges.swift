@@ -132,32 +132,3 @@ struct PropertyChanges {
         }
     }
 }
-
-extension EntityMapping {
-    fileprivate func expression(of name: String) -> MappingExpression? {
-        guard let found = attributes.first(where: { $0.destination == name }),
-            case .expression(let expression) = found.value
-        else { return nil }
-        return expression
-    }
-
-    fileprivate func attributeSources(of name: String) -> [String] {
-        attributes.filter { $0.destination == name }.compactMap(\.value.sourceName)
-    }
-
-    fileprivate func path(of name: String) -> [String]? {
-        relationships.first { $0.destination == name }?.path
-    }
-
-    fileprivate func relationshipSource(of name: String) -> String? {
-        relationships.first { $0.destination == name }?.source
-    }
-
-    fileprivate func readsAttribute(_ name: String) -> Bool {
-        attributes.contains { $0.value.reads(name) } || policy?.carries.contains(name) == true
-    }
-
-    fileprivate func readsRelationship(_ name: String) -> Bool {
-        relationships.contains { $0.source == name } || policy?.carries.contains(name) == true
-    }
-}

@@ -64,7 +64,8 @@ struct RequirementCount {
                     source, towards: destination.entity, arrivingAt: destination),
                 let table = layout.table(of: source.entity)?.name,
                 let isOwner = isOwner(
-                    "e", source.entity, towards: destination.entity, where: { $0.reads(source) })
+                    "e", source.entity, towards: destination.entity,
+                    where: { $0.readsLinks(of: source) })
             else { return nil }
             var conditions: [SQLText] = [
                 bounds.allowsNone
@@ -154,9 +155,9 @@ struct RequirementCount {
                 property.property, of: property.entity),
             let table = layout.table(of: property.entity)?.name,
             let isOwner = isOwner(
-                "e", property.entity, towards: owners, where: { $0.reads(property) }),
+                "e", property.entity, towards: owners, where: { $0.readsLinks(of: property) }),
             let rows = rows(
-                of: property.entity, towards: owners, where: { $0.reads(property) })
+                of: property.entity, towards: owners, where: { $0.readsLinks(of: property) })
         else { return nil }
         let name = SQLText.quoted(table)
         let own: SQLText =
@@ -248,7 +249,7 @@ struct RequirementCount {
                 of: PropertyKey(owner.name, source.property)),
             let isNamed = condition("s.\(SQLText.quoted(entityColumn))", entities),
             let isOwner = isOwner(
-                "s", source.entity, towards: owners, where: { $0.reads(source) })
+                "s", source.entity, towards: owners, where: { $0.readsLinks(of: source) })
         else { return "SELECT count(*) FROM (\(links)) l WHERE l.t IN (\(targets))" }
         let column: SQLText = "s.\(SQLText.quoted(key))"
         return "SELECT count(*) FROM \(SQLText.quoted(holder)) s WHERE \(isOwner) "
@@ -352,12 +353,5 @@ extension AbsenceReason {
             }
         case .abstractEntity(let entity): mapping.destination == entity
         }
-    }
-}
-
-extension EntityMapping {
-    /// Whether links of a source relationship go somewhere.
-    fileprivate func reads(_ relationship: PropertyReference) -> Bool {
-        relationships.contains { $0.source == relationship.property }
     }
 }

@@ -34,17 +34,3 @@ package struct ComputedCell: Hashable, Sendable, Codable {
         self.policy = policy
     }
 }
-
-extension MigrationPlan {
-    /// All computed cells, filters first, then in the order of feeds and columns; no two are equal.
-    package var computedCells: [ComputedCell] {
-        var found = splits.computedCells
-        for cell in feeds.lazy.flatMap(\.columns).flatMap(\.cells) {
-            guard case .computed(let computed) = cell.cell, !found.contains(computed) else {
-                continue
-            }
-            found.append(computed)
-        }
-        return found
-    }
-}

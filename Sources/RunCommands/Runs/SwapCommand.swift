@@ -89,8 +89,9 @@ package struct RollbackCommand: ParsableCommand {
         commandName: "rollback",
         abstract: "Puts the originals of a run back.",
         discussion: """
-            It restores the database, -wal and external data byte for byte. It refuses a store \
-            that was changed after its swap. Use --discard-changes to discard those changes.
+            It restores the database, -wal and external data byte for byte, and discards results \
+            that wait for their swap. It refuses a store that was changed after its swap. Use \
+            --discard-changes to discard those changes.
             """)
 
     @OptionGroup

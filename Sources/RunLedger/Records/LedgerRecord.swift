@@ -6,7 +6,7 @@ package import Jobs
 /// compared. Runs are named by their id, stores by their number in the run. What a record is
 /// checked for is said at its case; `Ledger.append` throws the kind that is named there and
 /// stores nothing of the call.
-package enum LedgerRecord: Hashable, Sendable, Codable {
+package enum LedgerRecord: Hashable, Sendable {
     /// A run begins, open; `duplicate` where its id is known.
     case runBegan(RunRecord)
     /// A run changes its state by `RunState.canBecome`, else `illegalTransition`. One that ends

@@ -25,7 +25,7 @@ package struct RunRecord: Hashable, Sendable, Codable {
 }
 
 /// A store as discovery found it.
-package struct FoundStore: Hashable, Sendable, Codable {
+package struct FoundStore: Hashable, Sendable {
     /// Its number in the run, from the caller; jobs and receipts name the store by it.
     package let number: Int
     /// Where it lies; any bytes, but no path twice in a run.
@@ -44,9 +44,6 @@ package struct FoundStore: Hashable, Sendable, Codable {
 
     /// The database file, by which records and messages name the store.
     package var path: FilePath { location.database }
-
-    /// Where the result will lie.
-    package var result: StoreLocation { output ?? location }
 }
 
 /// What the progress of a store depends on: where any of the first three changes, it is void.

@@ -1,4 +1,3 @@
-import CoreDataStore
 package import DurableFiles
 package import MigrationPlans
 package import RunLedger

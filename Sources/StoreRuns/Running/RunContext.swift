@@ -38,7 +38,7 @@ package struct RunContext: Sendable {
     ///
     /// - Parameters:
     ///   - found: the store.
-    ///   - result: the path that the result gets, symbolic links resolved.
+    ///   - result: where the result will lie, symbolic links resolved.
     /// - Returns: the places.
     package func places(of found: FoundStore, result: StoreLocation) -> StorePaths {
         guard sharesState else {

@@ -1,4 +1,3 @@
-import CoreDataStore
 package import DurableFiles
 import MigrationEngine
 package import StateFolders
@@ -116,8 +115,8 @@ package struct StoreAdmission {
     private func refuseExistingOutput() throws(RunError) {
         guard let output else { return }
         try RunError.translating {
-            let log = StoreCompanion.withContent.map(output.companion)
-            for path in [output.database] + log + [output.support]
+            let companions = StoreCompanion.withContent.map(output.companion)
+            for path in [output.database] + companions + [output.support]
             where try FileStatus.ifPresentLink(path) != nil {
                 throw RunError.outputExists(path)
             }

@@ -1,5 +1,5 @@
 import CoreDataStore
-package import DurableFiles
+import DurableFiles
 import Glibc
 
 /// What became of files on the way of a swap or a rollback.
@@ -238,18 +238,5 @@ extension StoreMoves {
     private func isOwnStore(_ known: [PlannedFile]) throws(DurableFileError) -> Bool {
         let live = try live()
         return known.contains { $0.isFile(live) }
-    }
-}
-
-extension SwapPlan {
-    /// What may have the store's name during the swap, and what may lie beside it.
-    var known: [PlannedFile] {
-        backups.map(\.original) + [newFile, store] + [snapshot].compactMap(\.self)
-    }
-
-    /// The name that a file beside the store has while it is being removed.
-    package func aside(_ path: FilePath) -> FilePath {
-        let digest = ContentDigest.hexadecimal(of: path.lastComponent.bytes)
-        return backupFolder.appending(".godwit-aside-\(digest.prefix(16))")
     }
 }

@@ -1,4 +1,3 @@
-import CoreDataStore
 package import DurableFiles
 import SafeSQLite
 package import StoreLocks

@@ -314,11 +314,6 @@ package struct Rollback {
     }
 }
 
-extension SwapPlan {
-    /// The original's main file in the backup.
-    package var mainBackup: FilePath { backupFolder.appending(store.path.lastComponent) }
-}
-
 extension RollbackStep {
     /// Whether a program that opened the store before the step would do harm after it.
     fileprivate var changesStore: Bool {

@@ -1,6 +1,10 @@
+import CoreDataStore
 package import DurableFiles
 
 extension SwapPlan {
+    /// The original's main file in the backup.
+    package var mainBackup: FilePath { backupFolder.appending(store.path.lastComponent) }
+
     /// Whether a file that has the store's name is one of this swap's.
     package func hasName(_ live: FileIdentity) -> Bool {
         ([store, newFile] + [snapshot].compactMap(\.self)).contains { $0.isFile(live) }
@@ -31,5 +35,16 @@ extension SwapPlan {
         guard try FileStatus.ifPresentLink(mainBackup) != nil else { return false }
         guard let left = try FileStatus.ifPresentLink(newFile.path) else { return true }
         return !newFile.isFile(left.identity)
+    }
+
+    /// What may have the store's name during the swap, and what may lie beside it.
+    var known: [PlannedFile] {
+        backups.map(\.original) + [newFile, store] + [snapshot].compactMap(\.self)
+    }
+
+    /// The name that a file beside the store has while it is being removed.
+    package func aside(_ path: FilePath) -> FilePath {
+        let digest = ContentDigest.hexadecimal(of: path.lastComponent.bytes)
+        return backupFolder.appending(".godwit-aside-\(digest.prefix(16))")
     }
 }

@@ -296,7 +296,7 @@ package struct Swapper {
         _ plan: SwapPlan, isSettled: Bool, _ moves: StoreMoves
     ) throws {
         let path = plan.store.path
-        for kind in StoreCompanion.allCases where kind != .sharedMemory {
+        for kind in StoreCompanion.withContent {
             let known = plan.backups.first { $0.kind == kind }
             let isSame: Bool
             if let present = try moves.tree.status(of: StoreLocation(path).companion(kind)) {

@@ -7,7 +7,7 @@ package struct ContentDigest128: Hashable {
 }
 
 /// The hash of one cell, with what else is asked of it.
-package struct CellDigest {
+struct CellDigest {
     package var high: UInt64
     package var low: UInt64
     var isNull: Bool

@@ -32,7 +32,7 @@ package struct HashKey: Sendable {
 
     /// What hashes of the cells of a row begin with.
     @inline(__always)
-    package func row(_ key: Int64) -> RowKey {
+    func row(_ key: Int64) -> RowKey {
         var state = start
         state.add(UInt64(bitPattern: key))
         return RowKey(state.finish(last: 8 << 56), left, right)
@@ -93,7 +93,7 @@ package struct HashKey: Sendable {
 
 /// A row's key as the hash takes it, made once a row: two words that only this row has, and two
 /// that all rows of a validation have.
-package struct RowKey {
+struct RowKey {
     let first: UInt64
     let second: UInt64
     let left: UInt64

@@ -3,7 +3,7 @@ import DurableFiles
 import SafeSQLite
 
 /// Hashes the cells that a source row must become, and the cells that a destination row has.
-package struct CellReader {
+struct CellReader {
     let constants: [StoredConstant]
     private let computed: ComputedRules
     /// The place of the first input of computed values in a row.

@@ -6,7 +6,8 @@ package struct HashedRow {
     package struct HashedCell {
         /// What the sum over its column is called.
         package let label: String
-        /// Nil where the value cannot be made because a file of external data is missing.
+        /// Nil where a policy gives the value, or where it cannot be made because a file of
+        /// external data is missing.
         package let digest: ContentDigest128?
     }
 

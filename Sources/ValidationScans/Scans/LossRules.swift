@@ -64,16 +64,6 @@ package struct LossRules {
     package var isEmpty: Bool { entity == nil && columns.isEmpty && replacements.isEmpty }
 }
 
-extension EntityMapping {
-    /// Attributes of the destination whose values are replaced where they cannot be computed.
-    fileprivate var replacedAttributes: [String] {
-        attributes.filter { attribute in
-            guard case .expression(let expression) = attribute.value else { return false }
-            return expression.isAttempt
-        }.map(\.destination)
-    }
-}
-
 extension [LinkLocation] {
     /// Whether links go somewhere that rows of a source entity hold.
     ///
@@ -96,21 +86,6 @@ extension [LinkLocation] {
     /// Whether some links of a source's join table go somewhere.
     package func carry(_ join: JoinTableLayout) -> Bool {
         contains { $0.feeds.contains { $0.storage.isJoin && $0.storage.table == join.name } }
-    }
-}
-
-extension ValidationScope {
-    /// Whether a policy says that it carries the links of a source relationship, from either side.
-    package func isLinkCarriedByPolicy(_ key: PropertyKey) -> Bool {
-        guard source.relationship(key) != nil else { return false }
-        let sides = [key, source.inverseKey(of: key)].compactMap { $0 }
-        return mapping.entityMappings.contains { mapped in
-            guard let policy = mapped.policy, let entity = mapped.source else { return false }
-            return sides.contains { side in
-                policy.carries.contains(side.property)
-                    && source.model.isKind(entity, of: side.entity)
-            }
-        }
     }
 }
 

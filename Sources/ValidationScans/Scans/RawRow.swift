@@ -1,6 +1,6 @@
 import GRDBSQLite
 package import SafeSQLite
-package import StorePages
+import StorePages
 
 /// The current row of a statement on SQLite's own handle, or of a cursor over pages: what the loops
 /// over cells use.
@@ -83,7 +83,7 @@ struct RawCell {
 }
 
 /// One pass over rows or entries of a file: from its pages, or by SQLite where these do not serve.
-package struct RowPass {
+struct RowPass {
     private enum Reader {
         case statement(Statement)
         case table(TableCursor)

@@ -1,15 +1,16 @@
 import DurableFiles
 import StoreForge
 
-extension Scenario {
-    /// Entities that inherit from each other, joined by registrations.
-    static let classRegistration = Scenario(
+/// Entities that inherit from each other, joined by registrations.
+enum ClassRegistration {
+    /// `godwit demo class-registration`.
+    static let scenario = Scenario(
         name: "class-registration", unit: "registrations", objects: 100_000,
         files: ModelSource.bundle("School", [school(1), school(2)]).merging(
             ["school.yaml": schoolMapping], uniquingKeysWith: { first, _ in first }),
         prepare: { folder, objects in
             let model = "School.xcdatamodeld/School 1.xcdatamodel"
-            try forge(
+            try Scenario.forge(
                 folder.appending("school.sqlite"), model: folder.appending(model), seed: 11
             ) { recipe in
                 recipe.rows = [

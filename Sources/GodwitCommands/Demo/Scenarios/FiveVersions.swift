@@ -2,15 +2,16 @@ import DurableFiles
 import StoreForge
 import SafeSQLite
 
-extension Scenario {
-    /// A fleet of stores through five versions of a model, of which one store fails at a step.
-    static let fiveVersions = Scenario(
+/// A fleet of stores through five versions of a model, of which one store fails at a step.
+enum FiveVersions {
+    /// `godwit demo five-versions`.
+    static let scenario = Scenario(
         name: "five-versions", unit: "stores", objects: 500,
         files: ModelSource.bundle("Notes", (1...5).map(notes)),
         prepare: { folder, objects in
             for number in 1...max(3, objects) {
                 let version = 1 + number % 3
-                try forge(
+                try Scenario.forge(
                     folder.appending("backups").appending(storeName(number)),
                     model: folder.appending("Notes.xcdatamodeld/Notes \(version).xcdatamodel"),
                     seed: UInt64(number)

@@ -3,16 +3,17 @@ import DurableFiles
 import SafeSQLite
 import StoreForge
 
-extension Scenario {
-    /// Photos inside items that move to an entity of their own, with a thumbnail by a policy.
-    static let movingVan = Scenario(
+/// Photos inside items that move to an entity of their own, with a thumbnail by a policy.
+enum MovingVan {
+    /// `godwit demo moving-van`.
+    static let scenario = Scenario(
         name: "moving-van", unit: "photos", objects: 500,
         files: ModelSource.bundle("Inventory", [inventory(1), inventory(2)]).merging(
             ["moving-van.yaml": movingVanMapping], uniquingKeysWith: { first, _ in first }),
         package: WorkerPackage(name: "moving-van", library: "libvips-dev") {
             folder, objects, programs in
             let photos = try PhotoSource(program: programs.appending("photos"), count: objects)
-            try forge(
+            try Scenario.forge(
                 folder.appending("inventory.sqlite"),
                 model: folder.appending("Inventory.xcdatamodeld/Inventory 1.xcdatamodel"), seed: 14
             ) { recipe in

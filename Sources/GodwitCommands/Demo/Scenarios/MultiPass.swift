@@ -1,15 +1,16 @@
 import DurableFiles
 import StoreForge
 
-extension Scenario {
-    /// One entity that becomes two, by two passes over the same objects.
-    static let multiPass = Scenario(
+/// One entity that becomes two, by two passes over the same objects.
+enum MultiPass {
+    /// `godwit demo multi-pass`.
+    static let scenario = Scenario(
         name: "multi-pass", unit: "events", objects: 200_000,
         files: ModelSource.bundle("Events", [events(1), events(2)]).merging(
             ["passes.yaml": passes, "ranges.yaml": ranges],
             uniquingKeysWith: { first, _ in first }),
         prepare: { folder, objects in
-            try forge(
+            try Scenario.forge(
                 folder.appending("events.sqlite"),
                 model: folder.appending("Events.xcdatamodeld/Events 1.xcdatamodel"), seed: 12
             ) { $0.rows = ["Event": objects] }

@@ -1,8 +1,9 @@
 import DurableFiles
 
-extension Scenario {
-    /// A store that is filled from numbered part files, killed in the middle, and then migrated.
-    static let resumableImport = Scenario(
+/// A store that is filled from numbered part files, killed in the middle, and then migrated.
+enum ResumableImport {
+    /// `godwit demo resumable-import`.
+    static let scenario = Scenario(
         name: "resumable-import", unit: "articles", objects: 100_000,
         files: ModelSource.bundle("Reader", [reader(1), reader(2)]),
         prepare: { folder, objects in

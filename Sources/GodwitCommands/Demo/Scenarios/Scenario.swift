@@ -30,7 +30,8 @@ struct Scenario: Sendable {
 
     /// All scenarios, by their names.
     static let all: [Scenario] = [
-        .classRegistration, .fiveVersions, .movingVan, .multiPass, .resumableImport, .uuidGroups,
+        ClassRegistration.scenario, FiveVersions.scenario, MovingVan.scenario,
+        MultiPass.scenario, ResumableImport.scenario, UUIDGroups.scenario,
     ]
 
     static func named(_ name: String) -> Scenario? { all.first { $0.name == name } }

@@ -1,14 +1,15 @@
 import DurableFiles
 import StoreForge
 
-extension Scenario {
-    /// Two entities with a relationship in both directions, split by the first characters of a
-    /// UUID.
-    static let uuidGroups = Scenario(
+/// Two entities with a relationship in both directions, split by the first characters of a
+/// UUID.
+enum UUIDGroups {
+    /// `godwit demo uuid-groups`.
+    static let scenario = Scenario(
         name: "uuid-groups", unit: "messages", objects: 200_000,
         files: ModelSource.bundle("Chat", [chat(1), chat(2)]),
         prepare: { folder, objects in
-            try forge(
+            try Scenario.forge(
                 folder.appending("chat.sqlite"),
                 model: folder.appending("Chat.xcdatamodeld/Chat 1.xcdatamodel"), seed: 13
             ) { recipe in

@@ -1,16 +1,15 @@
-import CoreDataStore
+package import CoreDataStore
 import MappingModel
-import SafeSQLite
-import StoreFileChecks
-import ValidationScans
+package import SafeSQLite
+package import StoreFileChecks
 
 /// One pass over a join table of either side.
-enum JoinScan {
+package enum JoinScan {
     /// What the rows of a source join table must become.
     ///
     /// `table`: of the source.
     /// `keys`: of the naming side's objects.
-    static func source(
+    package static func source(
         _ join: JoinTableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
         file: FileReading
     ) throws(StoreError) -> PartialResult {
@@ -66,7 +65,7 @@ enum JoinScan {
     }
 
     /// What the rows of a destination join table are, and what its indexes must hold.
-    static func destination(
+    package static func destination(
         _ join: JoinTableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
         indexes: [IndexFacts], file: FileReading
     ) throws(StoreError) -> PartialResult {

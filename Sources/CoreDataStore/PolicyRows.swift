@@ -1,8 +1,4 @@
-import CoreDataStore
-import Jobs
-import ManagedObjectModel
 package import SafeSQLite
-import StoreFileChecks
 
 /// Objects of the destination of which something comes from a migration policy, with what was
 /// recorded when the policy ran.
@@ -62,25 +58,5 @@ package struct PolicyRows: Hashable, Sendable {
         self.areCreated = areCreated
         self.columns = columns
         self.key = key
-    }
-}
-
-extension ValidationScope {
-    /// Whether a policy made the object with a key.
-    package func isCreated(_ key: Int64, in table: String) -> Bool {
-        policyRows.contains { rows in
-            rows.areCreated && rows.table == table && (rows.keys.lower ?? Int64.min) <= key
-                && key <= (rows.keys.upper ?? Int64.max)
-        }
-    }
-
-    /// By destination table, the highest key below those of objects that policies make.
-    var keysBelowCreated: [String: Int64] {
-        var keys: [String: Int64] = [:]
-        for rows in policyRows where rows.areCreated {
-            let below = (rows.keys.lower ?? 1) - 1
-            keys[rows.table] = min(keys[rows.table] ?? Int64.max, below)
-        }
-        return keys
     }
 }
