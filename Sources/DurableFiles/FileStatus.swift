@@ -160,9 +160,7 @@ package struct FileStatus: Hashable, Sendable {
             throw error
         }
     }
-}
 
-extension FileStatus {
     /// The status of a path whose last name may be a link, which is not followed; nil where
     /// nothing is there.
     ///

@@ -37,7 +37,7 @@ extension ExpressionParser {
         guard accept("[") else { return [] }
         let start = position
         guard case .word(let letters) = current else {
-            throw unexpected(wanted: "an option: c, d, cd, n or cdn")
+            throw unexpected(wanted: "c, d, cd, n or cdn")
         }
         advance()
         var options: PredicateComparison.Options = []

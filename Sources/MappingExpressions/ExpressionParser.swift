@@ -79,7 +79,7 @@ package struct ExpressionParser {
             return PlacedError(.unsupported, "assignments are not supported", position)
         }
         let token = tokens[index].quoted
-        let wish = wanted.map { ", \($0) is expected" } ?? ""
+        let wish = wanted.map { "; expected \($0)" } ?? ""
         guard case .word(let word) = current else {
             return PlacedError(.syntax, "unexpected \(token)" + wish, position)
         }

@@ -32,7 +32,7 @@ struct ExpressionToken {
         case .integer(let value): "\(value)"
         case .real(let value): "\(value)"
         case .string: "a text"
-        case .end: "the end"
+        case .end: "end"
         }
     }
 }

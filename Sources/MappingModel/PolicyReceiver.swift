@@ -1,5 +1,3 @@
-import MappingExpressions
-
 extension PropertyMappingDefinition {
     /// Whether its value calls a method of the policy.
     package var callsPolicy: Bool {

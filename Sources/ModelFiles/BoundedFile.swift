@@ -25,16 +25,16 @@ package enum BoundedFile {
         } catch let error as ModelError {
             throw error
         } catch {
-            throw .unreadable("\(file.path) \(reason(of: error))")
+            throw .unreadable("\(file.path)\(reason(of: error))")
         }
     }
 
-    /// Why a file or folder cannot be read, to follow its name.
+    /// Why a file or folder cannot be read, to follow its name at once.
     static func reason(of error: any Error) -> String {
         switch (error as? CocoaError)?.code {
-        case .fileReadNoSuchFile?, .fileNoSuchFile?: "does not exist"
-        case .fileReadNoPermission?: "may not be read by this user"
-        default: "cannot be read: \(error.localizedDescription)"
+        case .fileReadNoSuchFile?, .fileNoSuchFile?: " does not exist"
+        case .fileReadNoPermission?: " may not be read by this user"
+        default: ": \(error.localizedDescription)"
         }
     }
 

@@ -31,7 +31,7 @@ package enum ModelBundle {
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: bundle.path)
         } catch {
-            throw .unreadable("\(bundle.path) \(BoundedFile.reason(of: error))")
+            throw .unreadable("\(bundle.path)\(BoundedFile.reason(of: error))")
         }
         let versions = names.filter { $0.hasSuffix(".xcdatamodel") }
             .map { String($0.dropLast(".xcdatamodel".count)) }

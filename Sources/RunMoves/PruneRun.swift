@@ -17,12 +17,23 @@ package struct PruneEstimate: Sendable {
     package let run: String
     /// Backups of stores that can then no longer be rolled back.
     package var backups = 0
+    /// The folders that hold them, in the order of the stores.
+    package var folders: [FilePath] = []
     /// Bytes that file systems get back.
     package var bytes: Int64 = 0
     /// Folders and files of the run itself.
     package var leftovers: [FilePath] = []
     /// Stores that cannot be pruned, with the reason.
     package var refused: [StoreChange] = []
+
+    fileprivate mutating func count(_ swap: SwapPlan, isThere: Bool) {
+        guard isThere else { return }
+        backups += 1
+        // Stores of one folder follow each other.
+        if folders.last != swap.backupFolder, !folders.contains(swap.backupFolder) {
+            folders.append(swap.backupFolder)
+        }
+    }
 }
 
 /// Removes the backups and leftovers of a run for good.
@@ -159,7 +170,7 @@ package struct PruneRun: Sendable {
                 }
                 return plan
             }
-            estimate.backups += isThere ? 1 : 0
+            estimate.count(swap, isThere: isThere)
             estimate.bytes = estimate.bytes.addingClamped(plan.bytes)
         } catch {
             guard try isLost(swap, error) else { throw error }

@@ -79,8 +79,8 @@ package struct PublishPlan: Codable {
     ///
     /// - Throws: `DurableFileError`.
     func sideFile() throws(DurableFileError) -> FilePath? {
-        let kinds: [StoreCompanion] = [.writeAheadLog, .rollbackJournal, .sharedMemory]
-        for path in kinds.map(output.companion) {
+        // What may hold something comes first: that one is named.
+        for path in (StoreCompanion.withContent + [.sharedMemory]).map(output.companion) {
             if try FileStatus.ifPresentLink(path) != nil { return path }
         }
         return nil

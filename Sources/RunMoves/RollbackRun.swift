@@ -62,13 +62,25 @@ package struct RollbackRun: Sendable {
             }
             try selected.endIfFinished()
             guard swapped + waiting > 0 else {
-                let what = selection.store.map { "\($0)" } ?? "no store"
-                throw .nothingToDo(
-                    "\(what) of the run \(selected.run.id) is "
-                        + "\(selection.store == nil ? "" : "not ")swapped in now: there is nothing "
-                        + "to roll back. godwit status lists the runs; name the one that you mean")
+                throw .nothingToDo(try absence(in: selected))
             }
         }
+    }
+
+    /// Why there is nothing to roll back.
+    private func absence(in selected: SelectedRun) throws(RunError) -> String {
+        let run = selected.run.id
+        var pruned = 0
+        _ = try selected.forEach(in: [.pruned]) { _ in pruned += 1 }
+        if pruned > 0 {
+            let what = selection.store.map { "The original of \($0)" } ?? "Its originals"
+            return "the run \(run) was pruned: \(what) cannot be put back, and there is nothing "
+                + "to roll back"
+        }
+        let what = selection.store.map { "\($0)" } ?? "no store"
+        return "\(what) of the run \(run) is \(selection.store == nil ? "" : "not ")swapped in "
+            + "now: there is nothing to roll back. godwit status lists the runs; name the one that "
+            + "you mean"
     }
 
     /// Ends the rollbacks that a process began and did not live to end.

@@ -42,9 +42,11 @@ extension ImportError: CustomStringConvertible {
         switch self {
         case .parts(let path, let reason): "\(path): \(reason)"
         case .line(let part, let line, let reason, let resumesAt):
-            "\(part) line \(line): \(reason)\(reason.hasSuffix("?") ? "" : ".") Nothing from line "
-                + "\(resumesAt) on was imported; all before it is kept. Repair the cause and run "
-                + "the same command again"
+            "\(part) line \(line): \(reason)\(reason.hasSuffix("?") ? "" : ".") "
+                + (resumesAt > 1
+                    ? "Nothing from line \(resumesAt) on was imported; all before it is kept"
+                    : "Nothing of this part was imported")
+                + ". Repair the cause and run the same command again"
         case .changedPart(let path, let line):
             "\(path) changed after \(line) of its lines were imported. Put the old file back "
                 + "and run the same command again"

@@ -108,6 +108,29 @@ import Testing
         }
     }
 
+    /// A run of a folder knows the stores in it, also when one of them is named alone.
+    @Test func aStoreOfAFolderGoesByTheStateOfTheFolder() throws {
+        try withTemporaryFolder { folder in
+            _ = try prepare(folder)
+            let end = ["--to", "template.sqlite"]
+            let first = try program.run(["migrate", "data"] + end, in: folder)
+            #expect(first.status == 75, "\(first.log)")
+            let second = try program.run(["migrate", "data/a.sqlite"] + end, in: folder)
+            #expect(second.status == 0, "\(second.log)")
+            let own = folder.appendingPathComponent("data/.godwit").path
+            #expect(!FileManager.default.fileExists(atPath: own))
+            #expect(try status(folder).map(\.run).sorted() == ["r1", "r2"])
+            // What has a state folder of its own keeps it.
+            let stated = try program.run(
+                ["migrate", "data/b.sqlite", "--state", "data/.godwit"] + end, in: folder)
+            #expect(stated.status == 0, "\(stated.log)")
+            let nearest = try program.run(
+                ["status", "data/b.sqlite", "--json"], in: folder)
+            let runs = try JSONDecoder().decode([Status].self, from: Data(nearest.output.utf8))
+            #expect(runs.map(\.run) == ["r1"])
+        }
+    }
+
     private func replayAndRollBack(_ folder: URL, whole: Data, before: [String: Data]) throws {
         func expect(_ words: String..., status: Int32, saying: String) throws {
             let ended = try program.run(words, in: folder)
@@ -124,6 +147,7 @@ import Testing
         #expect(try status(folder).map(\.stores) == [["done": 3]])
 
         try expect("prune", status: 0, saying: "3 kept originals")
+        try expect("prune", status: 0, saying: "data/.godwit-backup-")
         try expect("rollback", status: 0, saying: "rolled back")
         var original = before
         original["broken.sqlite"] = whole
@@ -132,7 +156,7 @@ import Testing
 
         try expect("migrate", "data", "--to", "template.sqlite", status: 0, saying: "All 3 stores")
         try expect("prune", "r2", "--yes", status: 0, saying: "freed")
-        try expect("rollback", "r2", status: 64, saying: "nothing to roll back")
+        try expect("rollback", "r2", status: 64, saying: "the run r2 was pruned")
         try expect("prune", "--yes", "r1", status: 0, saying: "0 kept originals")
         #expect(
             try status(folder).map(\.stores) == [["pruned": 3], ["pruned": 3]])

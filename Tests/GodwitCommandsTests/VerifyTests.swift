@@ -49,8 +49,8 @@ import Testing
             try FileManager.default.linkItem(
                 at: store, to: folder.appendingPathComponent("c.sqlite"))
             for (words, warning) in [
-                (["a.sqlite"], "are the same file"), (["c.sqlite"], "are the same file"),
-                (["a.sqlite", "--to", "self"], "are the same file"),
+                (["a.sqlite"], "lead to the same file"), (["c.sqlite"], "lead to the same file"),
+                (["a.sqlite", "--to", "self"], "lead to the same file"),
                 (["b.sqlite"], "both stores have the same model version"),
                 (["b.sqlite", "--to", "self"], nil),
             ] as [([String], String?)] {

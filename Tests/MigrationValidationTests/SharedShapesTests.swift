@@ -12,11 +12,10 @@ import Testing
 
 /// Files of the same schema share how their records are read, and no others do.
 @Suite struct SharedShapesTests {
-    /// What a cursor over pages gives for two columns of `t`; nil where SQLite must read them.
-    private func read(
-        _ statements: [String], _ columns: [String] = ["a", "b"], in url: URL,
-        _ schemas: SchemaCache
-    ) throws -> [[Int64]]? {
+    /// A file that some statements made.
+    private func file(
+        _ statements: [String], in url: URL, _ schemas: SchemaCache
+    ) throws -> FileReading {
         let folder = try #require(FilePath(url))
         let path = folder.appending("\(UUID().uuidString).sqlite")
         let maker = try Connection(path: path, mode: .create)
@@ -24,9 +23,15 @@ import Testing
         try maker.close()
         let layout = try StoreLayout(
             model: try ForgeModels.fleet(version: 1), framework: .newestVerified)
-        let file = FileReading(
+        return FileReading(
             path, layout: layout, stores: StoreCache(), schemas: schemas, cacheKibibytes: 64,
             isShared: true)
+    }
+
+    /// What a cursor over pages gives for two columns of `t`; nil where SQLite must read them.
+    private func rows(
+        of file: FileReading, _ columns: [String] = ["a", "b"]
+    ) throws -> [[Int64]]? {
         guard let cursor = try file.cursor(table: "t", values: columns) else { return nil }
         var rows: [[Int64]] = []
         while try cursor.step() {
@@ -35,18 +40,31 @@ import Testing
         return rows
     }
 
+    private func read(
+        _ statements: [String], _ columns: [String] = ["a", "b"], in url: URL,
+        _ schemas: SchemaCache
+    ) throws -> [[Int64]]? {
+        try rows(of: file(statements, in: url, schemas), columns)
+    }
+
     private static let table = "CREATE TABLE t (k INTEGER PRIMARY KEY, a INTEGER, b INTEGER)"
     private static let row = "INSERT INTO t (k, a, b) VALUES (1, 10, 20)"
 
-    @Test func rootPagesAreThoseOfTheFile() throws {
+    @Test func filesOfOneSchemaShareShapesAndNoRootPages() throws {
         try withTemporaryFolder { url in
             let schemas = SchemaCache()
             let gone = ["CREATE TABLE x (k INTEGER)", "CREATE TABLE y (k INTEGER)"]
-            let first = try read([Self.table, Self.row], in: url, schemas)
-            #expect(first == [[10, 20]])
-            let moved = try read(
+            let first = try file([Self.table, Self.row], in: url, schemas)
+            let moved = try file(
                 gone + [Self.table, Self.row, "DROP TABLE x", "DROP TABLE y"], in: url, schemas)
-            #expect(moved == [[10, 20]])
+            let roots = try [first, moved].map { try $0.schema().object(.table, "t")?.rootPage }
+            #expect(roots[0] != roots[1])
+            let (one, other) = (try first.shapes(), try moved.shapes())
+            #expect(one === other)
+            for file in [first, moved] {
+                let found = try rows(of: file)
+                #expect(found == [[10, 20]])
+            }
         }
     }
 
@@ -73,6 +91,12 @@ import Testing
                     "INSERT INTO t VALUES (1, 10)", "ALTER TABLE t ADD COLUMN b INTEGER DEFAULT 7",
                 ], in: url, schemas)
             #expect(added == nil)
+            let plain = try read(
+                [
+                    "CREATE TABLE t (k INTEGER PRIMARY KEY, a INTEGER)",
+                    "INSERT INTO t VALUES (1, 10)", "ALTER TABLE t ADD COLUMN b INTEGER",
+                ], in: url, schemas)
+            #expect(plain == [[10, 0]])
         }
     }
 
@@ -91,7 +115,7 @@ import Testing
             }
             let plain = try rows(of: [composed, "b"], as: [composed, "b"])
             #expect(plain == [[10, 20]])
-            // To Swift, whose texts are equal where Unicode says so, it is the same schema.
+            // Swift's `==` of texts would call it the same schema.
             let other = try rows(of: [split, "b"], as: [composed, "b"])
             #expect(other == nil)
             let own = try rows(of: [split, "b"], as: [split, "b"])

@@ -19,16 +19,22 @@ import Testing
         #expect(lines[2] == "let c = 1")
     }
 
-    @Test func scatteredTypesAreFound() {
-        let parts = (1...6).map { number in
-            code(
-                number == 1 ? "package struct Wide: Sendable {" : "extension Wide.Part {",
-                path: "Sources/Jobs/\(number).swift")
+    @Test(arguments: [
+        "package struct Wide: Sendable {", "@main struct Wide {", "public final class Wide {",
+        "@available(*, deprecated) package enum Wide {", "nonisolated struct Wide {",
+    ])
+    func scatteredTypesAreFound(declaration: String) {
+        func part(_ number: Int, _ line: String) -> Code {
+            code(line, path: "Sources/Jobs/\(number).swift")
         }
-        #expect(SizeRules.scatteredTypes(parts).map(\.path) == ["Sources/Jobs/1.swift"])
-        #expect(SizeRules.scatteredTypes(Array(parts.dropLast())).isEmpty)
-        // Nested ones, and types of other packages.
-        #expect(SizeRules.scatteredTypes(Array(parts.dropFirst())).isEmpty)
+        let extensions = (1...6).map { part($0, "extension Wide.Part {") }
+        let whole = [part(0, declaration)] + extensions.prefix(4)
+        #expect(SizeRules.scatteredTypes(whole).isEmpty)
+        #expect(
+            SizeRules.scatteredTypes(whole + [extensions[4]]).map(\.path)
+                == ["Sources/Jobs/0.swift"])
+        // Types of other packages may have as many as they need.
+        #expect(SizeRules.scatteredTypes(extensions).isEmpty)
     }
 
     @Test func largeTargetsAreFound() {

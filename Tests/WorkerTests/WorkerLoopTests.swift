@@ -217,8 +217,7 @@ import WorkerRules
                 var slots = try PoolLab.plan(2, silence: 600_000)
                 slots.startsFirst = startsFirst
                 let lab = try LoopLab(in: url, slots)
-                let coordinator = try ScriptedCoordinator(lab.endpoint)
-                try coordinator.welcome()
+                // No coordinator has answered yet.
                 if startsFirst {
                     let slot = try lab.note("a slot that waits for jobs") { note in
                         if case .slotBegan(let slot) = note { slot } else { nil }

@@ -43,8 +43,7 @@ struct VerifiedVersions: Hashable, Sendable {
         let (first, second) = (source.fingerprint.main, destination.fingerprint.main)
         if first.isFile(second) {
             warning =
-                "\(source.path) and \(destination.path) are the same file. The "
-                + "comparison proves nothing"
+                "both paths lead to the same file, \(source.path): the comparison proves nothing"
         } else if !isDestinationNamed,
             source.metadata.versionHashes == destination.metadata.versionHashes
         {

@@ -13,7 +13,7 @@ package struct ModelCheckCommand: ParsableCommand {
             against its current one (BUNDLE:VERSION: against that one), or a source and a \
             destination model. Verdicts: same, inferred, data (depends on what a store holds), \
             mapping (needs a mapping model), refused. Exits with 65 for mapping and refused, and \
-            for versions that --losses refuse or --data refuse rejects.
+            for versions that are rejected by --losses refuse or --data refuse.
             Example: godwit model check App.xcdatamodeld --losses refuse --format github
             """)
 

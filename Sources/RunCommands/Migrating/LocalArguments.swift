@@ -48,10 +48,11 @@ extension LocalOptions {
         let name = FilePath(".godwit")
         if let output { return FilePath(output).appending(name) }
         let first = FilePath(arguments.stores.first ?? arguments.filters.lists.first ?? ".")
-        return try CommandFailure.translating {
-            // The folder in which the first path stands, whatever the path is called there.
-            try FleetArguments.absolute(first).parent.appending(name)
+        // The folder in which the first path stands, whatever the path is called there.
+        let folder = try CommandFailure.translating {
+            try FleetArguments.absolute(first).parent
         }
+        return try RunArguments.nearestState(folder)
     }
 }
 
@@ -67,7 +68,8 @@ struct LocalArguments: LocalOptions {
     @Option(
         help: """
             The state folder: the ledger, the reports and, during a run, plans and shards. \
-            Default: .godwit in --output, or next to the first PATH.
+            Default: .godwit in --output; otherwise the nearest one next to the first PATH or in \
+            a folder above it, or a new one next to that PATH.
             """)
     var state: String?
 

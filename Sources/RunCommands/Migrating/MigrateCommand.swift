@@ -141,7 +141,9 @@ package struct MigrateCommand: ParsableCommand {
         // A log instead of the live view where one is asked for.
         if logOptions.isGiven { runs.log = logOptions.logger }
         var begun: BegunRun?
-        var end = try runs.run(state: state, purpose: "migrating \(fleet.stores.count) stores") {
+        var end = try runs.run(
+            state: state, purpose: "migrating \(counted(fleet.stores.count, "store"))"
+        ) {
             coordinator throws(RunError) in
             let run = try coordinator.begin(request, over: fleet.stores, waitsForRoom: !noWait)
             begun = run

@@ -15,8 +15,8 @@ package struct PruneCommand: ParsableCommand {
         commandName: "prune",
         abstract: "Removes the kept originals and leftovers of a run permanently.",
         discussion: """
-            Lists the files and the space that they use; --yes removes them. Godwit cannot roll \
-            back pruned stores.
+            Shows the folders that hold them and the space that they use; --yes removes them. \
+            Godwit cannot roll back pruned stores.
             """)
 
     @OptionGroup
@@ -43,7 +43,7 @@ package struct PruneCommand: ParsableCommand {
     func run() throws {
         let selection = try arguments.selection()
         let environment = CommandEnvironment.make(clock: MonotonicClock.start())
-        var refused = 0
+        var (refused, pruned) = (0, 0)
         for run in try runs(selection, now: environment.wallTime()) {
             var chosen = selection
             chosen.run = run
@@ -56,8 +56,10 @@ package struct PruneCommand: ParsableCommand {
             }
             if Console.isTerminal { Console.status("") }
             refused += estimate.refused.count
+            pruned += 1
             show(estimate)
         }
+        if pruned == 0 { return Console.print("No ended run is that old.") }
         if !yes { Console.print("Godwit removed nothing. Use --yes to remove the files.") }
         if refused > 0 { throw ExitCode(CommandStatus.canBeRepeated.rawValue) }
     }
@@ -84,12 +86,19 @@ package struct PruneCommand: ParsableCommand {
         counts[.pruned, default: 0] > 0 && counts.allSatisfy { $0.key == .pruned || $0.value == 0 }
     }
 
+    /// How many folders of kept originals are named.
+    private static let shownFolders = 20
+
     private func show(_ estimate: PruneEstimate) {
         let verb = yes ? "freed" : "would free"
         Console.print(
             "run \(estimate.run): \(verb) \(ByteSize(bytes: estimate.bytes).words), "
                 + "\(counted(estimate.backups, "kept original"))")
-        for path in estimate.leftovers { Console.print("  \(path)") }
+        for path in estimate.folders.prefix(Self.shownFolders) + estimate.leftovers {
+            Console.print("  \(path)")
+        }
+        let more = estimate.folders.count - Self.shownFolders
+        if more > 0 { Console.print("  and \(counted(more, "more folder")) of kept originals") }
         for change in estimate.refused {
             Console.log(
                 "godwit: \(change.path): \(change.text): "

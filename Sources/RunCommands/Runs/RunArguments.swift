@@ -24,15 +24,17 @@ package struct RunArguments: ParsableArguments {
             """)
     var state: String?
 
-    /// The nearest folder of runs: migrate puts it beside the first path that it is given, which
-    /// may be a folder with the store somewhere in it.
-    private func nearestFolder(_ store: FilePath?) throws(CommandFailure) -> FilePath {
+    /// The state folder of stores that lie in a folder, where none is named: the nearest one with
+    /// runs, in it or above, as one run may take a folder and the next a store in it.
+    ///
+    /// - Returns: one beside the stores where there is none yet.
+    /// - Throws: `CommandFailure` where a folder cannot be looked at.
+    static func nearestState(_ stores: FilePath) throws(CommandFailure) -> FilePath {
         let name = FilePath(".godwit")
-        guard let store else { return name }
         return try CommandFailure.translating {
-            var folder = store.parent
+            var folder = stores
             while try !holdsOwnLedger(folder.appending(name)) {
-                guard folder.parent != folder else { return store.parent.appending(name) }
+                guard folder.parent != folder else { return stores.appending(name) }
                 folder = folder.parent
             }
             return folder.appending(name)
@@ -40,7 +42,7 @@ package struct RunArguments: ParsableArguments {
     }
 
     /// Another user's is passed over: it may lie to us.
-    private func holdsOwnLedger(_ folder: FilePath) throws -> Bool {
+    private static func holdsOwnLedger(_ folder: FilePath) throws -> Bool {
         guard try FileStatus.ifPresent(folder.appending(FilePath(Ledger.fileName))) != nil,
             try LinkWalk.foreignLink(on: folder) == nil
         else { return false }
@@ -74,11 +76,17 @@ package struct RunArguments: ParsableArguments {
         // The ids that runs get.
         if let target, store == nil, target.wholeMatch(of: /r[0-9]+/) == nil {
             throw .usage(
-                "\(target) is neither a file nor a run (r1, r2, …). Give a run or an existing "
-                    + "store")
+                "there is no file \(target), and it is not a run (r1, r2, …). Give a run or an "
+                    + "existing store")
         }
         let folder =
-            if let state { FilePath(state) } else { try nearestFolder(store) }
+            if let state {
+                FilePath(state)
+            } else {
+                try store.map { store throws(CommandFailure) in
+                    try Self.nearestState(store.parent)
+                } ?? FilePath(".godwit")
+            }
         let isThere = try CommandFailure.translating { try FileStatus.ifPresent(folder) != nil }
         let isMissing = try CommandFailure.translating {
             try store.map { try FileStatus.ifPresent($0) == nil } ?? false

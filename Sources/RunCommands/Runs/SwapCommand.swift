@@ -156,7 +156,7 @@ package struct CancelCommand: ParsableCommand {
             Console.print("\(store): cancelled in run \(run)")
         } else {
             let kept = done > 0 ? "; \(counted(done, "store")) had a result and is done" : ""
-            Console.print("run \(run) is cancelled with \(counted(stores, "store"))\(kept)")
+            Console.print("run \(run) cancelled: \(counted(stores, "store")) not migrated\(kept)")
         }
     }
 }

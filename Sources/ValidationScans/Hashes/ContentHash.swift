@@ -8,8 +8,8 @@ package struct ContentDigest128: Hashable {
 
 /// The hash of one cell, with what else is asked of it.
 struct CellDigest {
-    package var high: UInt64
-    package var low: UInt64
+    var high: UInt64
+    var low: UInt64
     var isNull: Bool
     /// Whether it stands in the place of a value that cannot be computed.
     var isReplaced: Bool

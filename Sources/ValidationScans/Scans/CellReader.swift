@@ -22,7 +22,7 @@ struct CellReader {
 
     /// The hash of a stored value as it stands.
     @inline(__always)
-    package static func stored(
+    static func stored(
         _ row: RawRow, _ column: Int, _ seed: HashSeed, _ key: RowKey
     ) -> CellDigest {
         let cell = row.cell(column)

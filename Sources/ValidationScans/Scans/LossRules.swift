@@ -1,6 +1,5 @@
 package import CoreDataStore
 import ManagedObjectModel
-import MappingExpressions
 package import MappingModel
 
 /// What the mapping of one source entity leaves nowhere.

@@ -92,14 +92,14 @@ struct RowPass {
 
     private let reader: Reader
     /// The row that was read last.
-    package let row: RawRow
+    let row: RawRow
 
-    package init(_ statement: Statement) {
+    init(_ statement: Statement) {
         reader = .statement(statement)
         row = RawRow(statement)
     }
 
-    package init(_ cursor: TableCursor) {
+    init(_ cursor: TableCursor) {
         reader = .table(cursor)
         row = RawRow(cursor.cells)
     }
@@ -111,7 +111,7 @@ struct RowPass {
 
     /// Reads the next row; false behind the last one.
     @inline(__always)
-    package func step() throws(StoreError) -> Bool {
+    func step() throws(StoreError) -> Bool {
         switch reader {
         case .statement(let statement): try statement.step()
         case .table(let cursor): try cursor.step()

@@ -95,7 +95,7 @@ import Testing
             let unknown = try run("status", "nix.sqlite")
             #expect(unknown.status == 64)
             #expect(
-                unknown.log.contains("nix.sqlite is neither a file nor a run"), "\(unknown.log)")
+                unknown.log.contains("there is no file"), "\(unknown.log)")
             let nowhere = try ClientProcess(
                 ["status", "/nowhere/nix.sqlite", "--state", "nix"], in: url, isConnected: false
             ).finish()
