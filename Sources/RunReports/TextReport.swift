@@ -120,7 +120,8 @@ package struct TextReport {
 
     private func writeSlowest() throws {
         // A list of all stores has their times already.
-        guard report.summary.stores > TextReport.listLimit else { return }
+        guard report.summary.stores > TextReport.listLimit, !report.summary.slowest.isEmpty
+        else { return }
         try heading("Slowest stores")
         let slowest = report.summary.slowest
         let rows = slowest.map { slow in

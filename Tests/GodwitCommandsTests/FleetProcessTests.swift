@@ -117,6 +117,9 @@ import Testing
             #expect(first.status == 75, "\(first.log)")
             let second = try program.run(["migrate", "data/a.sqlite"] + end, in: folder)
             #expect(second.status == 0, "\(second.log)")
+            let plan = try program.run(["plan", "data/a.sqlite"] + end, in: folder)
+            #expect(plan.status == 0, "\(plan.log)")
+            #expect(plan.output.contains("already has the destination's model version"))
             let own = folder.appendingPathComponent("data/.godwit").path
             #expect(!FileManager.default.fileExists(atPath: own))
             #expect(try status(folder).map(\.run).sorted() == ["r1", "r2"])

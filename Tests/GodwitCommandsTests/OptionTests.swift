@@ -49,6 +49,13 @@ import Testing
         #expect(arguments.from?.form == .compiledBundle("A.momd", version: "V"))
     }
 
+    @Test func externalFilesAreLinkedInAnotherFolderAlone() throws {
+        let words = ["store", "--to", "self", "--link-external"]
+        #expect(throws: (any Error).self) { try MigrateCommand.parse(words) }
+        let command = try MigrateCommand.parse(words + ["--output", "out"])
+        #expect(command.arguments.engine.linkExternal)
+    }
+
     /// What a command refuses its help does not offer, and what it needs is said to be.
     @Test func helpSaysWhatGoes() {
         let submit = SubmitCommand.helpMessage()

@@ -71,6 +71,15 @@ import Testing
         #expect(totals.short.split(separator: "\n").count == 8)
     }
 
+    @Test func storesOfTheDestinationsVersionAreCounted() throws {
+        var totals = PlanTotals()
+        totals.add(try report("/s/1.sqlite", megabytes: 1), isUnchanged: true)
+        totals.add(try report("/s/2.sqlite", megabytes: 1))
+        #expect(
+            totals.short.contains("\nunchanged  1 store already at the destination's version"),
+            "\(totals.short)")
+    }
+
     @Test func listsAreCut() throws {
         var totals = PlanTotals()
         for number in 0..<70 { totals.refuse(FilePath("/s/\(number)"), .damaged, "r") }

@@ -65,7 +65,9 @@ struct PlanList {
             }
             let isUnknown = versions.map { !$0.contains(planned.sourceDigest) } ?? false
             if isUnknown { report.notes.append(PlanList.unknownVersion) }
-            totals.add(report, isUnknownVersion: isUnknown, isOpen: planned.isOpen)
+            totals.add(
+                report, isUnknownVersion: isUnknown, isOpen: planned.isOpen,
+                isUnchanged: planned.isUnchanged)
             if keepsPlans { reports.append(report) }
             var warnings =
                 (isUnknown ? [PlanList.unknownVersion] : []) + PlanReport.swapNotes(planned)

@@ -74,6 +74,11 @@ struct PlanReport: Hashable, Sendable, Codable {
         resources = planned.resources
         sourceFramework = planned.original.metadata.framework.number
         notes = planned.notes
+        if planned.isUnchanged {
+            notes.append(
+                "the store already has the destination's model version: a migration in place "
+                    + "leaves it unchanged")
+        }
         if let first = planned.stepsLeft.first {
             notes.append(
                 "a policy runs before the step to \(first.version): only the run shows what that "

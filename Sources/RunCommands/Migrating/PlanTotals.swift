@@ -34,6 +34,8 @@ struct PlanTotals: Hashable, Sendable {
     private var unknownVersions = 0
     /// Stores that a program has open.
     private var open = 0
+    /// Stores that have the destination's version already.
+    private var unchanged = 0
     private var refusals = 0
     private var refused: [Refused] = []
     private var causes: [FailureCause: Int] = [:]
@@ -47,8 +49,13 @@ struct PlanTotals: Hashable, Sendable {
     ///   - plan: of the store.
     ///   - isUnknownVersion: whether the destination's bundle does not have its version.
     ///   - isOpen: whether a program has it open.
-    mutating func add(_ plan: PlanReport, isUnknownVersion: Bool = false, isOpen: Bool = false) {
+    ///   - isUnchanged: whether it has the destination's version already.
+    mutating func add(
+        _ plan: PlanReport, isUnknownVersion: Bool = false, isOpen: Bool = false,
+        isUnchanged: Bool = false
+    ) {
         stores += 1
+        if isUnchanged { unchanged += 1 }
         if isUnknownVersion { unknownVersions += 1 }
         if isOpen { open += 1 }
         let held = plan.resources.sourceBytes
@@ -112,6 +119,11 @@ struct PlanTotals: Hashable, Sendable {
             : "of \(counted(changedURIs, "object")) in "
                 + "\(counted(storesWithChangedURIs, "store")) change"
         lines.append("URIs       \(changed)")
+        if unchanged > 0 {
+            lines.append(
+                "unchanged  \(counted(unchanged, "store")) already at the destination's version; "
+                    + "in place, Godwit leaves them as they are")
+        }
         if unknownVersions > 0 {
             lines.append(
                 "versions   \(counted(unknownVersions, "store has", plural: "stores have")) a "

@@ -25,6 +25,9 @@ package struct PlannedStore: Sendable {
     package var hiddenClients: String?
     /// Whether a program has the store open for writing, where that was asked.
     package var isOpen = false
+    /// Whether the store has the destination's version already, where that was asked: a migration
+    /// in place leaves it as it is.
+    package var isUnchanged = false
     /// Why the store cannot be swapped in place, though its result can go elsewhere; nil where
     /// nothing is known to be in the way.
     package var swapObstacle: String?

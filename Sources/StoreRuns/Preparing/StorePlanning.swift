@@ -1,6 +1,7 @@
 import CoreDataStore
 package import DurableFiles
 import Jobs
+import ManagedObjectModel
 import MigrationEngine
 package import StateFolders
 import StoreLocks
@@ -59,6 +60,9 @@ package struct StorePlanning: Sendable {
             if case .success = result { throw .file(error) }
         }
         var planned = try result.get()
+        if case .model(let model) = request.destination {
+            planned.isUnchanged = planned.original.metadata.versionHashes == model.hashes.entities
+        }
         switch try RunError.translating({ try ClientVisibility(of: planned.source.path) }) {
         case .hidden(let reason): planned.hiddenClients = reason
         case .open: planned.isOpen = true
