@@ -102,9 +102,9 @@ extension RunError: CustomStringConvertible {
             "validation failed: the result does not match the mapping. Godwit discarded it. The "
                 + "original is unchanged:\n" + report.lines.joined(separator: "\n")
         case .otherRun(let id, let store, _):
-            "\(store) belongs to the unfinished run \(id), which has another request "
-                + "(paths, model or options). Nothing was changed. Run the command of that run "
-                + "again, cancel that run, or use another state folder"
+            "\(store) belongs to the unfinished run \(id), which was started with different paths, "
+                + "model or options. Nothing was changed. Run the command of that run again, or "
+                + "cancel that run"
         case .runOfOtherVersion(let id, let store, _, let engine):
             "\(store) belongs to the unfinished run \(id), which a version of Godwit with engine "
                 + "\(engine) began. Nothing was changed. Finish the run with that version, or "

@@ -126,8 +126,8 @@ extension CoordinatorLoop {
             return Refusal(code: .otherRun, text: text, protocols: protocols, run: id)
         case .otherRun(let id, let store, _):
             let text =
-                "\(name(of: store, plan)) belongs to the unfinished run \(id), which has "
-                + "another request (paths, model or options). Nothing was changed. Run the "
+                "\(name(of: store, plan)) belongs to the unfinished run \(id), which was "
+                + "started with different paths, model or options. Nothing was changed. Run the "
                 + "command of that run again, or cancel that run"
             return Refusal(code: .otherRun, text: text, protocols: protocols, run: id)
         case .noRoom(let shortage):
