@@ -17,8 +17,8 @@ package struct PruneEstimate: Sendable {
     package let run: String
     /// Backups of stores that can then no longer be rolled back.
     package var backups = 0
-    /// The folders that hold them, in the order of the stores.
-    package var folders: [FilePath] = []
+    /// The folders that hold them.
+    package var folders: Set<FilePath> = []
     /// Bytes that file systems get back.
     package var bytes: Int64 = 0
     /// Folders and files of the run itself.
@@ -29,10 +29,7 @@ package struct PruneEstimate: Sendable {
     fileprivate mutating func count(_ swap: SwapPlan, isThere: Bool) {
         guard isThere else { return }
         backups += 1
-        // Stores of one folder follow each other.
-        if folders.last != swap.backupFolder, !folders.contains(swap.backupFolder) {
-            folders.append(swap.backupFolder)
-        }
+        folders.insert(swap.backupFolder)
     }
 }
 
@@ -261,7 +258,7 @@ package struct PruneRun: Sendable {
             if removes { try plan.run(files: files, under: nil) }
             return plan
         }
-        estimate.backups += isThere ? 1 : 0
+        estimate.count(swap, isThere: isThere)
         estimate.bytes = estimate.bytes.addingClamped(plan.bytes)
     }
 

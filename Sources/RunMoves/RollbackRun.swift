@@ -72,10 +72,11 @@ package struct RollbackRun: Sendable {
         let run = selected.run.id
         var pruned = 0
         _ = try selected.forEach(in: [.pruned]) { _ in pruned += 1 }
+        if pruned > 0, let store = selection.store {
+            return "\(store) was pruned from the run \(run): there is nothing to roll back"
+        }
         if pruned > 0 {
-            let what = selection.store.map { "The original of \($0)" } ?? "Its originals"
-            return "the run \(run) was pruned: \(what) cannot be put back, and there is nothing "
-                + "to roll back"
+            return "the run \(run) was pruned: there is nothing to roll back"
         }
         let what = selection.store.map { "\($0)" } ?? "no store"
         return "\(what) of the run \(run) is \(selection.store == nil ? "" : "not ")swapped in "

@@ -108,6 +108,19 @@ import Testing
         }
     }
 
+    /// What is no state folder of this user is passed over, whatever its name.
+    @Test func anotherThingOfThatNameAboveIsPassedOver() throws {
+        try withTemporaryFolder { folder in
+            _ = try prepare(folder)
+            try Data([1]).write(to: folder.appendingPathComponent(".godwit"))
+            let done = try program.run(
+                ["migrate", "data/a.sqlite", "--to", "template.sqlite"], in: folder)
+            #expect(done.status == 0, "\(done.log)")
+            let own = folder.appendingPathComponent("data/.godwit/ledger.sqlite").path
+            #expect(FileManager.default.fileExists(atPath: own))
+        }
+    }
+
     /// A run of a folder knows the stores in it, also when one of them is named alone.
     @Test func aStoreOfAFolderGoesByTheStateOfTheFolder() throws {
         try withTemporaryFolder { folder in

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import DurableFiles
 import Foundation
+import RunLedger
 
 /// The options of commands that do the work on this machine, which a coordinator's do not have.
 protocol LocalOptions: ParsableArguments {
@@ -52,7 +53,12 @@ extension LocalOptions {
         let folder = try CommandFailure.translating {
             try FleetArguments.absolute(first).parent
         }
-        return try RunArguments.nearestState(folder)
+        // One beside the stores is meant, or refused, before any above.
+        let beside = folder.appending(name)
+        let isThere = try CommandFailure.translating {
+            try FileStatus.ifPresentLink(beside.appending(Ledger.fileName)) != nil
+        }
+        return isThere ? beside : try RunArguments.nearestState(folder)
     }
 }
 

@@ -31,7 +31,7 @@ package struct PruneCommand: ParsableCommand {
             """)
     var lost = false
 
-    @Flag(help: "Remove the files. Without --yes, prune only lists them.")
+    @Flag(help: "Remove the files. Without --yes, prune only shows what it would remove.")
     var yes = false
 
     func validate() throws {
@@ -59,7 +59,7 @@ package struct PruneCommand: ParsableCommand {
             pruned += 1
             show(estimate)
         }
-        if pruned == 0 { return Console.print("No ended run is that old.") }
+        if pruned == 0 { return Console.print("No ended run that was not pruned is that old.") }
         if !yes { Console.print("Godwit removed nothing. Use --yes to remove the files.") }
         if refused > 0 { throw ExitCode(CommandStatus.canBeRepeated.rawValue) }
     }
@@ -94,7 +94,7 @@ package struct PruneCommand: ParsableCommand {
         Console.print(
             "run \(estimate.run): \(verb) \(ByteSize(bytes: estimate.bytes).words), "
                 + "\(counted(estimate.backups, "kept original"))")
-        for path in estimate.folders.prefix(Self.shownFolders) + estimate.leftovers {
+        for path in estimate.folders.sorted().prefix(Self.shownFolders) + estimate.leftovers {
             Console.print("  \(path)")
         }
         let more = estimate.folders.count - Self.shownFolders

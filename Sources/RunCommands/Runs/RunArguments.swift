@@ -43,10 +43,17 @@ package struct RunArguments: ParsableArguments {
 
     /// Another user's is passed over: it may lie to us.
     private static func holdsOwnLedger(_ folder: FilePath) throws -> Bool {
-        guard try FileStatus.ifPresent(folder.appending(FilePath(Ledger.fileName))) != nil,
-            try LinkWalk.foreignLink(on: folder) == nil
-        else { return false }
-        return try StateFolder.isOwn(DurableFileSystem(links: .followed).resolve(folder))
+        do throws(DurableFileError) {
+            guard try FileStatus.ifPresent(folder.appending(FilePath(Ledger.fileName))) != nil,
+                try LinkWalk.foreignLink(on: folder) == nil
+            else { return false }
+            return try StateFolder.isOwn(DurableFileSystem(links: .followed).resolve(folder))
+        } catch {
+            guard let number = error.number, [EACCES, ENOTDIR, ELOOP].contains(number) else {
+                throw error
+            }
+            return false
+        }
     }
 
     /// A state folder without symbolic links, so that everything that a command does with it is
