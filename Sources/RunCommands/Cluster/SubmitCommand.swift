@@ -87,10 +87,7 @@ package struct SubmitCommand: ParsableCommand {
                 throw ValidationError("\(name) must be 1 or more")
             }
         }
-        if arguments.engine.linkExternal, results.output == nil {
-            throw ValidationError(
-                "--link-external needs --output: in place, external data files stay where they are")
-        }
+        try arguments.engine.checkLinks(output: results.output)
         if deferSwap, results.output != nil {
             throw ValidationError("--defer-swap cannot be used with --output: nothing is swapped")
         }

@@ -52,6 +52,16 @@ struct EngineOptions: ParsableArguments {
     /// The least bytes of a chunk: a page, below which cutting costs and bounds nothing.
     static let leastChunkBytes: Int64 = 4096
 
+    /// Refuses links to external data where there is no other folder to make them in.
+    ///
+    /// - Parameter output: the folder of the results; nil for a swap in place.
+    /// - Throws: `ValidationError`.
+    func checkLinks(output: String?) throws {
+        guard linkExternal, output == nil else { return }
+        throw ValidationError(
+            "--link-external needs --output: in place, external data files stay where they are")
+    }
+
     func validate() throws {
         // Stores of earlier versions hold no model, without which no program reads the result.
         if let framework, !(637...1_000_000).contains(framework) {

@@ -83,10 +83,7 @@ package struct MigrateCommand: ParsableCommand {
             throw ValidationError(
                 "--assume-closed cannot be used with --output: nothing is swapped")
         }
-        if arguments.engine.linkExternal, output == nil {
-            throw ValidationError(
-                "--link-external needs --output: in place, external data files stay where they are")
-        }
+        try arguments.engine.checkLinks(output: output)
         if trustWorkers, slotOptions.inProcess {
             throw ValidationError("--trust-workers cannot be used with --in-process")
         }

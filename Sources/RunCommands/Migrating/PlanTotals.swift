@@ -121,8 +121,8 @@ struct PlanTotals: Hashable, Sendable {
         lines.append("URIs       \(changed)")
         if unchanged > 0 {
             lines.append(
-                "unchanged  \(counted(unchanged, "store")) already at the destination's version; "
-                    + "in place, Godwit leaves them as they are")
+                "unchanged  \(counted(unchanged, "store")) already at the destination's version, "
+                    + "which migrate skips in place")
         }
         if unknownVersions > 0 {
             lines.append(
