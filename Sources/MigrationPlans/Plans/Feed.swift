@@ -139,8 +139,13 @@ extension [Target] {
         return allSatisfy { $0.place?.offset == first } ? first : nil
     }
 
-    /// The keys that may be moved; all targets go from one table to one table.
-    package var keys: KeyRange { lazy.compactMap { $0.place?.keys }.first ?? .all }
+    /// The keys that may be moved: those that stay clear of other sources' keys in every place.
+    ///
+    /// Objects have no others. A reference to what is not there can, and nothing may tell which of
+    /// the targets it meant.
+    package var keys: KeyRange {
+        lazy.compactMap { $0.place?.keys }.reduce(.all) { $0.intersection($1) }
+    }
 
     /// The one number that all targets become; nil where they differ or one is dropped.
     package var commonNumber: Int64? {

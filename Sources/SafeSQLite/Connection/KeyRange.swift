@@ -10,4 +10,11 @@ package struct KeyRange: Hashable, Sendable, Codable {
 
     /// Every key.
     package static let all = KeyRange()
+
+    /// The keys that both ranges have; one that holds no key where they have none in common.
+    package func intersection(_ other: KeyRange) -> KeyRange {
+        KeyRange(
+            lower: [lower, other.lower].compactMap(\.self).max(),
+            upper: [upper, other.upper].compactMap(\.self).min())
+    }
 }

@@ -32,27 +32,34 @@ package struct EndFates: Sendable {
         split = isSplit ? SplitReader(table, scope) : nil
         removed = kinds.filter { scope.fates(of: $0).isEmpty }.map(\.number)
         onlyEntity = scope.source.table(named: table).flatMap { scope.source.onlyEntity(of: $0) }
-        let fate = kept.values.first
+        // A missing object may have been any of them, so its key must stay apart from all.
+        var ways: [Fate] = []
+        for fate in kept.values
+        where !ways.contains(where: { $0.table == fate.table && $0.layer == fate.layer }) {
+            ways.append(fate)
+        }
+        least = ways.contains { $0.offset > 0 } ? 1 : nil
+        greatest = ways.compactMap { Self.greatest(of: $0, from: table, scope) }.min()
+    }
+
+    /// The greatest key of a source table that lies below the next source's keys, or those of made
+    /// objects, in the destination; nil for none.
+    private static func greatest(
+        of fate: Fate, from table: String, _ scope: ValidationScope
+    ) -> Int64? {
         var order: [(source: String, fate: Fate)] = []
         for mapped in scope.mapping.entityMappings {
-            guard let found = scope.fate(of: mapped), found.table == fate?.table,
+            guard let found = scope.fate(of: mapped), found.table == fate.table,
                 let from = mapped.source.flatMap({ scope.source.table(of: $0)?.name }),
                 !order.contains(where: { $0.source == from && $0.fate.layer == found.layer })
             else { continue }
             order.append((from, found))
         }
-        least = fate.map { $0.offset > 0 } == true ? 1 : nil
-        if let fate,
-            let place = order.firstIndex(where: {
-                $0.source == table && $0.fate.layer == fate.layer
-            }), place + 1 < order.count
-        {
-            greatest = order[place + 1].fate.offset - fate.offset
-        } else {
-            greatest = fate.flatMap { fate in
-                scope.keysBelowCreated[fate.table].map { $0 - fate.offset }
-            }
+        let place = order.firstIndex { $0.source == table && $0.fate.layer == fate.layer }
+        if let place, place + 1 < order.count {
+            return order[place + 1].fate.offset - fate.offset
         }
+        return scope.keysBelowCreated[fate.table].map { $0 - fate.offset }
     }
 
     /// The one offset of all that may stand there; nil where offsets differ or one is dropped.

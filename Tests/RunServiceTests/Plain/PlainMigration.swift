@@ -152,15 +152,17 @@ extension PlainMigration {
             return
         }
         guard keepsBroken else { return }
-        broken(link, owner, target, key, before, to: place, relationship, isTurned, &links)
+        broken(
+            link, owner, target, by: mapped, key, before, to: place, relationship, isTurned,
+            &links)
     }
 
     /// A link with a missing end: it stays where all that the missing object can have been
     /// moves alike.
     private func broken(
-        _ link: PlainLink, _ owner: PlainObject?, _ target: PlainObject?, _ key: PropertyKey,
-        _ before: Relationship, to: PropertyKey, _ relationship: Relationship, _ isTurned: Bool,
-        _ links: inout Links
+        _ link: PlainLink, _ owner: PlainObject?, _ target: PlainObject?,
+        by mapped: EntityMapping, _ key: PropertyKey, _ before: Relationship, to: PropertyKey,
+        _ relationship: Relationship, _ isTurned: Bool, _ links: inout Links
     ) {
         let named = owner.flatMap { source.namedTarget(of: key, $0) }
         let inverse = source.model.inverse(of: before).map {
@@ -169,20 +171,35 @@ extension PlainMigration {
         let namedBack = target.flatMap { object in
             inverse.flatMap { source.namedTarget(of: $0, object) }
         }
-        let lefts = options(
-            link.owner, owner?.entity ?? namedBack, below: key.entity
-        ) { entityMapping in
+        let makesOwner = { (entityMapping: EntityMapping) in
             entityMapping.destination.map { model.isKind($0, of: to.entity) } ?? false
                 && entityMapping.relationships.contains {
                     $0.source == key.property && $0.destination == to.property
                 }
         }
-        let rights = options(
-            link.target, target?.entity ?? named, below: before.destination
-        ) { entityMapping in
+        let makesTarget = { (entityMapping: EntityMapping) in
             entityMapping.destination.map { model.isKind($0, of: relationship.destination) }
                 ?? false
         }
+        let lefts =
+            owner != nil
+            ? [option(link.owner, by: mapped)]
+            : options(link.owner, namedBack, below: key.entity, where: makesOwner)
+        // An object that several mappings make has a link from each of them.
+        var targets = [options(link.target, named, below: before.destination, where: makesTarget)]
+        if let target {
+            targets = passes.passes(link.target, of: target.entity).filter(makesTarget)
+                .map { [option(link.target, by: $0)] }
+        }
+        for rights in targets {
+            add(lefts, rights, key, before, relationship, isTurned, &links)
+        }
+    }
+
+    private func add(
+        _ lefts: Set<Option>, _ rights: Set<Option>, _ key: PropertyKey, _ before: Relationship,
+        _ relationship: Relationship, _ isTurned: Bool, _ links: inout Links
+    ) {
         // A to-one may have to name its target's entity, too; and filters look at objects.
         let inverseNow = model.inverse(of: relationship)?.relationship
         let isTold =
@@ -217,16 +234,23 @@ extension PlainMigration {
         _ key: Int64, _ entity: String?, below top: String,
         where isValid: (EntityMapping) -> Bool
     ) -> Set<Option> {
+        let family = source.model.family(of: top).map(\.name)
+        func mapped(_ name: String) -> EntityMapping? {
+            mapping.entityMappings.first {
+                $0.source == name && $0.destination != nil && isValid($0)
+            }
+        }
         // Beyond its table's keys a reference would lead to objects of another table.
-        let entities = entity.map { [$0] } ?? source.model.family(of: top).map(\.name)
+        guard family.compactMap(mapped).allSatisfy({ passes.staysApart(key, by: $0) }) else {
+            return [Option()]
+        }
         return Set(
-            entities.map { name in
-                let mapped = mapping.entityMappings.first {
-                    $0.source == name && $0.destination != nil && isValid($0)
-                }
-                guard let mapped, passes.staysApart(key, by: mapped) else { return Option() }
-                return Option(
-                    key: key + passes.offset(of: mapped), entity: mapped.destination)
+            (entity.map { [$0] } ?? family).map { name in
+                mapped(name).map { option(key, by: $0) } ?? Option()
             })
+    }
+
+    private func option(_ key: Int64, by mapped: EntityMapping) -> Option {
+        Option(key: key + passes.offset(of: mapped), entity: mapped.destination)
     }
 }
