@@ -163,8 +163,9 @@ let package = Package(
         layer(
             "StoreImport",
             [
-                "MigrationPlans", "CoreDataStore", "SafeSQLite", "MappingExpressions", "ModelFiles",
-                "ManagedObjectModel", "Threads", "DurableFiles", crypto,
+                "MigrationPlans", "CoreDataStore", "SafeSQLite", "ExpressionEvaluation",
+                "MappingExpressions", "ModelFiles", "ManagedObjectModel", "Threads",
+                "DurableFiles", crypto,
             ]),
         // Finding the stores that paths, patterns and lists name.
         layer("StoreDiscovery", ["StoreSwap", "SafeSQLite", "DurableFiles"]),

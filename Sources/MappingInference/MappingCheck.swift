@@ -166,7 +166,8 @@ struct MappingCheck {
 
     /// What of an expression cannot be computed row by row; nil where all can.
     private func unsupported(_ expression: MappingExpression, from entity: String?) -> String? {
-        let value = ComputedValue(expression)
+        let value = ComputedValue(expression, of: entity, in: source)
+        guard value.tree == nil else { return nil }
         let calls = ExpressionInspection(value.expression).calls
         if let call = calls.first(where: { $0.receiver != .variable(PolicyReceiver.name) }) {
             return "FUNCTION(…, \"\(call.selector)\") is not supported: an expression can call "
@@ -177,12 +178,12 @@ struct MappingCheck {
                 "\(expression.text) needs an object itself: only values of its keys are supported"
         }
         let paths = value.inputs.filter { keys in
-            entity.map { Self.isUnreducedCollection(keys, of: $0, in: source) } ?? false
+            entity.map { ComputedValue.isCollection(keys, of: $0, in: source) } ?? false
         }
         return paths.first.map { keys in
-            "$source.\(keys.joined(separator: ".")) leads to several objects. After a to-many "
-                + "relationship of the source object itself, use @count, @sum, @min, @max or @avg "
-                + "to get one value"
+            "$source.\(keys.joined(separator: ".")) leads to several objects. A method gets single "
+                + "values: after a to-many relationship of the source object itself, use @count, "
+                + "@sum, @min, @max or @avg"
         }
     }
 
@@ -311,24 +312,5 @@ struct MappingCheck {
         else { return nil }
         return
             "\(number) does not fit the type \(type) (\(range.lowerBound) to \(range.upperBound))"
-    }
-
-    /// Whether a path leads to several objects and no operator makes one value of them.
-    private static func isUnreducedCollection(
-        _ keys: [String], of entity: String, in model: Model
-    ) -> Bool {
-        var current = entity
-        for (place, key) in keys.enumerated() {
-            guard let found = model.relationship(key, of: current)?.relationship else {
-                return false
-            }
-            current = found.destination
-            guard found.isToMany else { continue }
-            let known = ["@count", "@sum", "@min", "@max", "@avg"]
-            let rest = keys.dropFirst(place + 2)
-            let leadsOn = rest.first.map { model.relationship($0, of: current) != nil } ?? false
-            return place != 0 || keys.count < 2 || !known.contains(keys[1]) || leadsOn
-        }
-        return false
     }
 }

@@ -1,3 +1,4 @@
+import CoreDataStore
 import DurableFiles
 import Jobs
 package import MappingModel

@@ -238,21 +238,30 @@ struct DirectedInferenceTests {
         }
     }
 
-    @Test("behind relationships, only those of the object itself are counted")
-    func counted() throws {
-        var given = definition(attributes: [
-            try attribute("score", "$source.writer.posts.@count")
+    @Test(
+        "collections and objects are read where one value is made of them",
+        arguments: [
+            "$source.writer.posts.@count",
+            "SUBQUERY($source.writer.posts, $x, $x == $source).@count",
+            "TERNARY(ANY $source.writer.posts.headline == nil, 1, 0)",
         ])
+    func collections(text: String) throws {
+        let given = definition(attributes: [try attribute("score", text)])
+        _ = try Inference(from: source(), to: destination(), by: given)
+    }
+
+    @Test(
+        "objects without values, and collections alone, are refused by name",
+        arguments: [
+            ("TERNARY($entityMapping == nil, 1, 0)", "needs an object itself"),
+            ("TERNARY($destination == nil, 1, 0)", "needs an object itself"),
+            ("$source.writer.posts.headline", "gives a collection"),
+        ])
+    func refusals(text: String, words: String) throws {
+        let given = definition(attributes: [try attribute("score", text)])
         let error = try #require(throws: MappingMismatch.self) {
             try Inference(from: source(), to: destination(), by: given)
         }
-        #expect(error.description.contains("of the source object itself"))
-        given = MappingDefinition(
-            entityMappings: [
-                EntityMappingDefinition(
-                    source: "User", destination: "User",
-                    attributes: [try attribute("name", "CAST($source.posts.@count, \"NSString\")")])
-            ], infersRest: true)
-        _ = try Inference(from: source(), to: destination(), by: given)
+        #expect(error.description.contains(words))
     }
 }

@@ -70,8 +70,9 @@ enum LayerRules {
             "Jobs", "DurableFiles", "GRDB",
         ],
         "StoreImport": [
-            "MigrationPlans", "CoreDataStore", "SafeSQLite", "MappingExpressions", "ModelFiles",
-            "ManagedObjectModel", "Threads", "DurableFiles", "Crypto",
+            "MigrationPlans", "ExpressionEvaluation", "CoreDataStore", "SafeSQLite",
+            "MappingExpressions", "ModelFiles", "ManagedObjectModel", "Threads", "DurableFiles",
+            "Crypto",
         ],
         "StoreDiscovery": ["StoreSwap", "SafeSQLite", "DurableFiles"],
         "StoreRuns": [

@@ -70,6 +70,11 @@ struct ValueComposition {
     private mutating func replaced(
         _ expression: MappingExpression, for name: String
     ) -> MappingExpression {
+        let read = ComputedValue(expression, of: earlier.destination, in: composition.middle)
+        guard read.tree == nil else {
+            obstacles.append("\(name): it reads objects in between one by one")
+            return .null
+        }
         var found: [String] = []
         let result = expression.replacingSourceKeyPaths { keys in
             switch self.expression(of: keys) {
@@ -78,11 +83,6 @@ struct ValueComposition {
                 found.append("\(name): \(obstacle.text)")
                 return .null
             }
-        }
-        if ExpressionInspection(result).variables.contains("source"),
-            ComputedValue(result).readsObjects
-        {
-            found.append("\(name): it needs the object in between itself")
         }
         obstacles += found
         return result

@@ -1,4 +1,5 @@
 import CoreDataStore
+import ExpressionEvaluation
 package import ManagedObjectModel
 import MappingExpressions
 import MappingModel

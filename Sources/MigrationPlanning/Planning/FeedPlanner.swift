@@ -140,26 +140,14 @@ struct FeedPlanner {
         _ expression: MappingExpression, _ key: PropertyKey, column: ColumnLayout,
         for entity: EntityFeed
     ) throws(PlanError) -> ComputedCell {
-        let value = ComputedValue(expression)
         let policy = context.mapping.entityMappings[entity.pass].policy
-        let unknown = ExpressionInspection(value.expression).variables.filter {
-            ComputedValue.input(named: $0) == nil && $0 != PolicyReceiver.name
-        }
-        guard unknown.isEmpty, policy != nil || !value.readsObjects else {
-            throw .unsupported(
-                "\(key): \(expression.text) needs objects, which is not supported yet")
-        }
         guard !column.isExternal else {
             throw .unsupported("\(key) can use external storage: its value can only be copied")
         }
-        var inputs: [SourcePath] = []
-        for keys in value.inputs {
-            inputs.append(try SourcePath(keys, of: entity.source, in: context.source))
-        }
         let attribute = context.destination.model.element(key.property, of: entity.destination)
-        return ComputedCell(
-            value: value, inputs: inputs, source: entity.source,
-            type: attribute?.type ?? .undefined,
+        return try ComputedCell(
+            value: ComputedValue(expression, of: entity.source, in: context.source.model),
+            source: entity.source, in: context.source, type: attribute?.type ?? .undefined,
             isRequired: attribute?.isOptional == false, name: key.description, now: context.now,
             policy: ExpressionInspection(expression).calls.isEmpty ? nil : policy?.className)
     }

@@ -61,16 +61,10 @@ struct SplitSurvey {
                     + "supported")
         }
         return try predicates.map { predicate in
-            let value = ComputedValue(predicate.sourceExpression)
-            guard !value.readsObjects else {
-                throw PlanError.unsupported(
-                    "the filter \(predicate.text) of \(entity) needs objects, which is not "
-                        + "supported yet")
-            }
-            return ComputedCell(
-                value: value,
-                inputs: try value.inputs.map { try SourcePath($0, of: entity, in: layout) },
-                source: entity, type: .boolean, name: "the filter of \(entity)", now: now)
+            try ComputedCell(
+                value: ComputedValue(predicate.sourceExpression, of: entity, in: layout.model),
+                source: entity, in: layout, type: .boolean, name: "the filter of \(entity)",
+                now: now)
         }
     }
 

@@ -27,8 +27,10 @@ package struct ComputedSQL {
             return Self.sparing(check, value, isInteger: isInteger, cell)
         }
         if let checked { return checked }
-        // A function gets a text up to its first NUL, but bytes whole.
-        let inputs = zip(values.inputs, cell.inputs).map { input, path -> SQLText in
+        // A function gets a text up to its first NUL, but bytes whole. A tree has none.
+        let inputs = values.inputs.enumerated().map { number, input -> SQLText in
+            guard cell.tree == nil else { return input }
+            let path = cell.inputs[number]
             guard path.valueType == .string else { return input }
             guard path.steps.isEmpty else {
                 return "(SELECT CASE typeof(v) WHEN 'text' THEN CAST(v AS BLOB) ELSE v END "

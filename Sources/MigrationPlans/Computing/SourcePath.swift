@@ -102,7 +102,7 @@ extension SourcePath {
             reduction: reduction)
     }
 
-    private static func step(
+    static func step(
         _ key: PropertyKey, _ relationship: Relationship, _ layout: StoreLayout
     ) -> Step {
         let target = layout.table(of: relationship.destination)?.name ?? ""
@@ -120,7 +120,7 @@ extension SourcePath {
         }
     }
 
-    private static func attribute(
+    static func attribute(
         _ name: String, of entity: String, in layout: StoreLayout, _ text: String
     ) throws(PlanError) -> (column: String, type: AttributeType) {
         for owner in layout.model.ancestry(of: entity) {

@@ -1,3 +1,4 @@
+package import ExpressionEvaluation
 package import SafeSQLite
 
 extension Statement {

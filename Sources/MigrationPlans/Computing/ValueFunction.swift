@@ -80,7 +80,7 @@ package enum ValueFunction {
     ) throws -> ComputedCell {
         guard arguments.count >= 2, let number = Int.fromDatabaseValue(arguments[0]),
             cells.indices.contains(number),
-            arguments.count == (inputs ?? cells[number].inputs.count) + 2
+            arguments.count == (inputs ?? cells[number].argumentCount) + 2
         else { throw DatabaseError(message: "a computed value is called with other arguments") }
         return cells[number]
     }
@@ -89,12 +89,24 @@ package enum ValueFunction {
         of cell: ComputedCell, _ arguments: ArraySlice<DatabaseValue>,
         _ evaluators: Evaluators
     ) throws(ExpressionError) -> (any DatabaseValueConvertible)? {
+        if let tree = cell.value.tree {
+            let text = arguments.first.flatMap { String.fromDatabaseValue($0) } ?? ""
+            let object = try TreeText.object(Array(text.utf8), tree)
+            return try replacing(cell, evaluators.trees, ["source": .object(object)])
+        }
         var variables: [String: ExpressionValue<Never>] = [:]
         for (number, argument) in arguments.enumerated() {
             variables[ComputedValue.name(of: number)] = input(
                 argument, cell.inputs[number].valueType)
         }
-        let evaluator = try evaluators.of(cell.policy)
+        return try replacing(cell, try evaluators.of(cell.policy), variables)
+    }
+
+    /// The value of a cell; another one where it cannot be computed, and the mapping says so.
+    private static func replacing<Objects: ExpressionObjects>(
+        _ cell: ComputedCell, _ evaluator: ExpressionEvaluator<Objects>,
+        _ variables: [String: ExpressionValue<Objects.Object>]
+    ) throws(ExpressionError) -> (any DatabaseValueConvertible)? {
         guard case .attempt(let first, let other) = cell.value.expression else {
             return try stored(cell.value.expression, cell, evaluator, variables)
         }
@@ -108,9 +120,10 @@ package enum ValueFunction {
     }
 
     /// What an expression gives, as the cell holds it.
-    private static func stored(
+    private static func stored<Objects: ExpressionObjects>(
         _ expression: MappingExpression, _ cell: ComputedCell,
-        _ evaluator: ExpressionEvaluator<NoObjects>, _ variables: [String: ExpressionValue<Never>]
+        _ evaluator: ExpressionEvaluator<Objects>,
+        _ variables: [String: ExpressionValue<Objects.Object>]
     ) throws(ExpressionError) -> (any DatabaseValueConvertible)? {
         switch try evaluator.value(of: expression, variables: variables) {
         case .null: return nil
@@ -138,12 +151,15 @@ package enum ValueFunction {
     /// An evaluator for expressions without calls, and one for each policy.
     private final class Evaluators: Sendable {
         private let plain: ExpressionEvaluator<NoObjects>
+        /// For values that read trees of objects.
+        let trees: ExpressionEvaluator<TreeObjects>
         private let now: Double
         private let methods: PolicyMethods?
         private let byPolicy = Mutex<[String: ExpressionEvaluator<NoObjects>]>([:])
 
         init(now: Double, _ methods: PolicyMethods?) {
             self.now = now
+            trees = ExpressionEvaluator(TreeObjects(), now: now)
             self.methods = methods
             plain = ExpressionEvaluator(NoObjects(), now: now)
         }

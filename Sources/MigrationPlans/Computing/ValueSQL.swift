@@ -39,7 +39,7 @@ package struct ValueSQL {
     ///   that fails where the value may not be.
     /// - Returns: nil where Swift must evaluate the expression.
     package func expression(checked: (SQLText, Bool) -> SQLText) -> SQLText? {
-        guard var part = part(cell.value.expression) else { return nil }
+        guard cell.tree == nil, var part = part(cell.value.expression) else { return nil }
         let isComputed = Self.computesIntegers(cell.value.expression)
         let bounds = ValueBounds(cell.value.expression)
         if part.kind == .integer, isHeld(bounds) {
@@ -67,8 +67,10 @@ package struct ValueSQL {
         }
     }
 
-    /// The inputs, each as an expression of its own.
-    package var inputs: [SQLText] { cell.inputs.map { $0.sql(from: row) } }
+    /// The inputs, each as an expression of its own; the tree alone where there is one.
+    package var inputs: [SQLText] {
+        cell.tree.map { [$0.sql(from: row)] } ?? cell.inputs.map { $0.sql(from: row) }
+    }
 
     /// Whether the attribute's type holds every integer within bounds.
     private func isHeld(_ bounds: ValueBounds) -> Bool {
@@ -259,7 +261,7 @@ extension SourcePath {
         var conditions: [SQLText] = []
         var row = start.name
         for (number, step) in steps.enumerated() {
-            let next: SQLText = "p\(start.depth)_\(number)"
+            let next = start.target(number)
             switch step {
             case .toOne(let column, let table):
                 tables.append("\(start.schema)\(SQLText.quoted(table)) \(next)")
@@ -268,7 +270,7 @@ extension SourcePath {
                 tables.append("\(start.schema)\(SQLText.quoted(table)) \(next)")
                 conditions.append("\(next).\(SQLText.quoted(column)) = \(row).Z_PK")
             case .join(let table, let own, let other, let target, let isReflexive):
-                let join: SQLText = "j\(start.depth)_\(number)"
+                let join = start.join(number)
                 let rows: SQLText = "\(start.schema)\(SQLText.quoted(table))"
                 let (near, far) = (SQLText.quoted(own), SQLText.quoted(other))
                 tables.append(

@@ -72,7 +72,12 @@ struct PassReport: Hashable, Sendable, Codable {
         rows = entities.reduce(0) { $0 + plan.rows(of: $1) }
         filter = mapping.filter?.text
         let cells = plan.computedCells
-        filterMaker = mapping.filter.map { Self.maker(of: $0.sourceExpression, in: cells) }
+        let maker = { (expression: MappingExpression) in
+            let value = ComputedValue(expression, of: source, in: plan.sourceModel)
+            let cell = cells.first { $0.value == value }
+            return cell.flatMap { ValueSQL($0).expression } == nil ? Maker.swift : .sql
+        }
+        filterMaker = (mapping.filter?.sourceExpression).map(maker)
         policy = mapping.policy?.className
         creates = (plan.policies.first { $0.mapping == pass.mapping }?.blocks ?? []).map { block in
             Creation(
@@ -81,7 +86,7 @@ struct PassReport: Hashable, Sendable, Codable {
                 foundBy: block.key.map(\.attribute))
         }
         properties =
-            mapping.attributes.compactMap { Self.property($0, in: cells) }
+            mapping.attributes.compactMap { Self.property($0, maker) }
             + mapping.relationships.compactMap { relationship in
                 mapping.policy?.sets.contains(relationship.destination) == true
                     ? Property(name: relationship.destination, value: nil, maker: .policy)
@@ -89,16 +94,8 @@ struct PassReport: Hashable, Sendable, Codable {
             }
     }
 
-    private static func maker(
-        of expression: MappingExpression, in cells: [ComputedCell]
-    ) -> Maker {
-        let value = ComputedValue(expression)
-        let found = cells.first { $0.value == value }
-        return found.flatMap { ValueSQL($0).expression } == nil ? .swift : .sql
-    }
-
     private static func property(
-        _ attribute: AttributeMapping, in cells: [ComputedCell]
+        _ attribute: AttributeMapping, _ maker: (MappingExpression) -> Maker
     ) -> Property? {
         let name = attribute.destination
         switch attribute.value {
@@ -107,8 +104,7 @@ struct PassReport: Hashable, Sendable, Codable {
         case .sourceOrDefault, .constant:
             return Property(name: name, value: attribute.value.text, maker: .sql)
         case .expression(let expression):
-            return Property(
-                name: name, value: expression.text, maker: maker(of: expression, in: cells))
+            return Property(name: name, value: expression.text, maker: maker(expression))
         case .policy(let expression):
             return Property(name: name, value: expression?.text, maker: .policy)
         case .null: return Property(name: name, value: nil, maker: .row)

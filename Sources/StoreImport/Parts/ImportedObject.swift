@@ -1,4 +1,5 @@
 import CoreDataStore
+import ExpressionEvaluation
 import Foundation
 import ManagedObjectModel
 import MappingExpressions

@@ -1,4 +1,5 @@
 import CoreDataStore
+import ExpressionEvaluation
 import MigrationPlans
 import SafeSQLite
 

@@ -205,7 +205,7 @@ struct ComputedInput {
                 + "WHERE \(conditions.joined(separator: " AND ")))"
     }
 
-    private static func follow(
+    static func follow(
         _ storage: LinkStorage, from row: SQLText, to next: SQLText, target: String,
         leadsBothWays: Bool, tables: inout [SQLText], conditions: inout [SQLText]
     ) {
@@ -236,7 +236,7 @@ struct ComputedInput {
             "\(next).Z_PK = \(join).\(SQLText.quoted(storage.target.keyColumn))")
     }
 
-    private static func attribute(
+    static func attribute(
         _ name: String, of entity: String, in layout: StoreLayout
     ) -> (column: String, type: AttributeType)? {
         for owner in layout.model.ancestry(of: entity) {

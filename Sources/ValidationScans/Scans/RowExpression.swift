@@ -14,6 +14,8 @@ struct RowExpression: Sendable {
     private let places: [(variable: String, input: Int)]
     /// The expression as steps over its inputs; nil for texts and what else is not plain.
     private let program: PlainProgram?
+    /// For an expression that reads a tree of objects.
+    private let trees: ExpressionEvaluator<TreeObjects>
 
     /// Nil for an expression that a plan refuses.
     ///
@@ -23,9 +25,16 @@ struct RowExpression: Sendable {
         _ expression: MappingExpression, of entity: String, in layout: StoreLayout, now: Double,
         inputs: inout [SQLText]
     ) {
-        value = ComputedValue(expression)
+        value = ComputedValue(expression, of: entity, in: layout.model)
+        trees = ExpressionEvaluator(TreeObjects(), now: now)
         var types: [AttributeType] = []
         var places: [(variable: String, input: Int)] = []
+        if let tree = value.tree {
+            guard let input = TreeInput(tree, in: layout) else { return nil }
+            types.append(.string)
+            places.append(("source", inputs.firstIndex(of: input.sql) ?? inputs.count))
+            if places[0].input == inputs.count { inputs.append(input.sql) }
+        }
         for (number, keys) in value.inputs.enumerated() {
             guard let input = ComputedInput(keys, of: entity, in: layout) else { return nil }
             types.append(input.type)
@@ -55,12 +64,24 @@ struct RowExpression: Sendable {
         {
             return plain.scalar
         }
+        if let tree = value.tree {
+            let text = row.cell(first + places[0].input).bytes
+            let object = try TreeText.object(Array(text), tree)
+            return try Self.single(
+                trees.value(of: value.expression, variables: ["source": .object(object)]))
+        }
         var variables: [String: ExpressionValue<Never>] = [:]
         for (number, place) in places.enumerated() {
             variables[place.variable] = Self.value(
                 of: row.cell(first + place.input), types[number])
         }
-        switch try evaluator.value(of: value.expression, variables: variables) {
+        return try Self.single(evaluator.value(of: value.expression, variables: variables))
+    }
+
+    private static func single<Object>(
+        _ value: ExpressionValue<Object>
+    ) throws(ExpressionError) -> DefaultValue? {
+        switch value {
         case .null: return nil
         case .scalar(let scalar): return scalar
         case .object, .collection:
@@ -86,27 +107,14 @@ struct RowExpression: Sendable {
     private static func value(
         of cell: RawCell, _ type: AttributeType
     ) -> ExpressionValue<Never> {
+        let stored: StoredCell
         switch cell.storageClass {
-        case 1:
-            let number = cell.integer
-            switch type {
-            case .boolean: return .scalar(.boolean(number != 0))
-            case .double, .float: return .scalar(.real(Double(number)))
-            case .date: return .scalar(.date(Double(number)))
-            case .decimal: return .scalar(.decimal("\(number)"))
-            default: return .scalar(.integer(number))
-            }
-        case 2:
-            switch type {
-            case .date: return .scalar(.date(cell.real))
-            case .decimal: return .scalar(.decimal("\(cell.real)"))
-            default: return .scalar(.real(cell.real))
-            }
-        case 3:
-            let text = String(decoding: cell.bytes, as: UTF8.self)
-            return .scalar(type == .uri ? .uri(text) : .text(text))
-        case 4: return .scalar(type == .uuid ? .uuid(Array(cell.bytes)) : .data(Array(cell.bytes)))
+        case 1: stored = .integer(cell.integer)
+        case 2: stored = .real(cell.real)
+        case 3: stored = .text(String(decoding: cell.bytes, as: UTF8.self))
+        case 4: stored = .blob(Array(cell.bytes))
         default: return .null
         }
+        return .scalar(stored.value(type))
     }
 }

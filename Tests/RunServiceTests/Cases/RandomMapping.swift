@@ -156,6 +156,7 @@ struct RandomMapping<Random: RandomNumberGenerator> {
     }
 
     private mutating func integer(_ entity: String, _ depth: Int) -> MappingExpression {
+        if below(6) == 0, let value = counted(entity) { return value }
         switch depth > 0 ? below(8) : below(3) {
         case 0:
             return path([.integer16, .integer32, .boolean], entity)
@@ -212,6 +213,7 @@ struct RandomMapping<Random: RandomNumberGenerator> {
 
     private mutating func predicate(_ entity: String, _ depth: Int) -> MappingPredicate {
         let depth = max(0, depth)
+        if below(6) == 0, let predicate = quantified(entity) { return predicate }
         switch depth > 0 ? below(7) : below(4) {
         case 0:
             let relation: PredicateComparison.Operator =
@@ -234,5 +236,77 @@ struct RandomMapping<Random: RandomNumberGenerator> {
         case 5: return .and([predicate(entity, depth - 1), predicate(entity, depth - 1)])
         default: return .or([predicate(entity, depth - 1), predicate(entity, depth - 1)])
         }
+    }
+}
+
+// MARK: - Collections
+
+extension RandomMapping {
+    /// Keys to several objects, and the entity of these.
+    private struct Objects {
+        var keys: [String]
+        var entity: String
+        var isOrdered: Bool
+    }
+
+    /// Objects behind a to-many relationship: of the object itself, of another one, or of several.
+    private mutating func objects(_ entity: String) -> Objects? {
+        var found = Objects(keys: [], entity: entity, isOrdered: false)
+        var isToMany = false
+        for _ in 0..<3 {
+            let links = source.allRelationships(of: found.entity).map(\.relationship).filter {
+                !$0.isTransient && !($0.isOrdered && $0.name == $0.inverse)
+            }
+            guard let link = links.randomElement(using: &random) else { break }
+            found.keys.append(link.name)
+            found.entity = link.destination
+            found.isOrdered = link.isOrdered && !isToMany
+            isToMany = isToMany || link.isToMany
+            if isToMany, below(2) == 0 { break }
+        }
+        return isToMany ? found : nil
+    }
+
+    private mutating func number(of entity: String) -> String? {
+        source.allAttributes(of: entity).map(\.attribute).filter {
+            [.integer16, .integer32, .boolean].contains($0.type) && !$0.isTransient
+                && $0.derivation == nil
+        }.randomElement(using: &random)?.name
+    }
+
+    /// An integer for which objects of a collection are looked at one by one.
+    private mutating func counted(_ entity: String) -> MappingExpression? {
+        guard let objects = objects(entity) else { return nil }
+        let path = MappingExpression.keyPath(.variable("source"), objects.keys)
+        guard let attribute = number(of: objects.entity), below(5) > 0 else {
+            return .keyPath(path, ["@count"])
+        }
+        let values = MappingExpression.keyPath(.variable("source"), objects.keys + [attribute])
+        switch below(4) {
+        case 0: return .function(below(2) == 0 ? .count : .max, [values])
+        case 1 where objects.isOrdered:
+            return .keyPath(.element(path, at: below(2) == 0 ? .first : .last), [attribute])
+        case 2:
+            return .function(.count, [.function(.distinct, [values])])
+        default:
+            let member = MappingExpression.keyPath(.variable("x"), [attribute])
+            let predicate = MappingPredicate.comparison(
+                PredicateComparison(
+                    member, below(2) == 0 ? .lessThan : .notEqual,
+                    .constant(.integer(Int64(below(200) - 100)))))
+            return .keyPath(.subquery(path, variable: "x", predicate), ["@count"])
+        }
+    }
+
+    private mutating func quantified(_ entity: String) -> MappingPredicate? {
+        guard let objects = objects(entity), let attribute = number(of: objects.entity) else {
+            return nil
+        }
+        return .comparison(
+            PredicateComparison(
+                .keyPath(.variable("source"), objects.keys + [attribute]),
+                below(2) == 0 ? .greaterThan : .equal,
+                .constant(.integer(Int64(below(200) - 100))),
+                quantifier: below(2) == 0 ? .any : .all))
     }
 }

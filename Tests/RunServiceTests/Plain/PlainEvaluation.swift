@@ -53,13 +53,18 @@ struct PlainEvaluation: ExpressionObjects {
             throw ExpressionError(.evaluation, "no key \(key)")
         }
         let links = store.relations[PropertyKey(found.owner.name, key)] ?? [:]
-        let targets = links.keys.filter { $0.owner == object.key }.compactMap { link in
+        let isOrdered = found.relationship.isOrdered
+        let own = links.filter { $0.key.owner == object.key }.sorted { one, other in
+            let places = isOrdered ? (one.value.target ?? 0, other.value.target ?? 0) : (0, 0)
+            return (places.0, one.key.target) < (places.1, other.key.target)
+        }
+        let targets = own.compactMap { link, _ in
             store.object(link.target, of: found.relationship.destination).map {
                 PlainReference(entity: $0.entity, key: link.target)
             }
         }
         guard found.relationship.isToMany else { return targets.first.map { .object($0) } ?? .null }
-        return .set(targets.sorted { $0.key < $1.key }.map { .object($0) })
+        return .collection(targets.map { .object($0) }, isOrdered ? .orderedSet : .set)
     }
 
     private static func scalar(

@@ -1,4 +1,3 @@
-package import CoreDataStore
 package import ManagedObjectModel
 
 /// Where a file keeps the links of a relationship, seen from the objects
@@ -33,11 +32,21 @@ package struct LinkStorage: Hashable, Sendable {
     /// The target's place in the list of its owner.
     package let targetOrder: String?
 
+    package init(
+        table: String, owner: End, target: End, ownerOrder: String?, targetOrder: String?
+    ) {
+        self.table = table
+        self.owner = owner
+        self.target = target
+        self.ownerOrder = ownerOrder
+        self.targetOrder = targetOrder
+    }
+
     /// Whether the table is a join table, whose rows are no objects.
     package var isJoin: Bool { owner != .row && target != .row }
 
     /// The same links from the other side.
-    var flipped: LinkStorage {
+    package var flipped: LinkStorage {
         LinkStorage(
             table: table, owner: target, target: owner, ownerOrder: targetOrder,
             targetOrder: ownerOrder)

@@ -55,7 +55,7 @@ package enum StoredCell: Hashable, Sendable {
     }
 
     /// A whole number that an attribute's type can hold.
-    static func fitting(
+    package static func fitting(
         _ number: Int64, _ type: AttributeType
     ) throws(ExpressionError) -> Int64 {
         guard let range = type.integerRange, !range.contains(number) else { return number }
