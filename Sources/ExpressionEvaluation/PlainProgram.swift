@@ -1,9 +1,10 @@
+import ManagedObjectModel
 package import MappingExpressions
 
-/// An expression of numbers, dates and truth values over numbered inputs, as a list of steps.
+/// An expression of numbers, dates, truth values and texts over numbered inputs, as a list of steps.
 ///
 /// It gives what an evaluator gives, several times as fast, and leaves to it whatever is no plain
-/// case: errors, numbers that are too large, values of different kinds.
+/// case: errors, numbers that are too large, values of different kinds, texts beyond ASCII.
 package struct PlainProgram: Sendable {
     enum Arithmetic: Sendable {
         case add, subtract, multiply, divide
@@ -13,12 +14,20 @@ package struct PlainProgram: Sendable {
         case equal, notEqual, less, lessOrEqual
     }
 
+    enum Part: Sendable {
+        case beginning, end, anywhere
+    }
+
     private enum Step: Sendable {
         case constant(PlainValue)
         case input(Int)
         case arithmetic(Arithmetic)
         /// Pushes a truth value.
-        case comparison(Relation)
+        case comparison(Relation, foldsCase: Bool)
+        /// The same, for a text and a part of it.
+        case part(Part, foldsCase: Bool)
+        case letters(PlainText.Letters)
+        case length
         case negation
         case jump(Int)
         /// Takes a truth value away, and jumps where it is false.
@@ -28,6 +37,8 @@ package struct PlainProgram: Sendable {
     }
 
     private var steps: [Step] = []
+    /// The bytes of all constant texts.
+    private var constants: [UInt8] = []
     private let inputs: [String: Int]
     private let now: Double
     /// The most values at one time.
@@ -54,6 +65,12 @@ package struct PlainProgram: Sendable {
         height = max(height, depth + 1)
         switch expression {
         case .null: steps.append(.constant(.null))
+        case .constant(.text(let text)):
+            let bytes = Array(text.utf8)
+            guard bytes.withUnsafeBytes(PlainText.isPlain) else { return false }
+            steps.append(
+                .constant(.text(PlainText(start: constants.count, count: bytes.count))))
+            constants += bytes
         case .constant(let constant):
             guard let value = PlainValue(constant) else { return false }
             steps.append(.constant(value))
@@ -61,6 +78,14 @@ package struct PlainProgram: Sendable {
             guard let input = inputs[name] else { return false }
             steps.append(.input(input))
         case .function(.now, _): steps.append(.constant(.date(now)))
+        case .function(.uppercase, let arguments), .function(.lowercase, let arguments),
+            .function(.length, let arguments):
+            guard arguments.count == 1, add(arguments[0], depth: depth) else { return false }
+            switch expression {
+            case .function(.uppercase, _): steps.append(.letters(.upper))
+            case .function(.lowercase, _): steps.append(.letters(.lower))
+            default: steps.append(.length)
+            }
         case .function(let function, let arguments):
             let known: [ExpressionFunction: Arithmetic] = [
                 .add: .add, .subtract: .subtract, .multiply: .multiply, .divide: .divide,
@@ -97,24 +122,40 @@ package struct PlainProgram: Sendable {
             steps.append(.negation)
         case .and(let parts): return add(parts, depth: depth, isAnd: true)
         case .or(let parts): return add(parts, depth: depth, isAnd: false)
-        case .comparison(let comparison):
-            guard comparison.quantifier == .direct else { return false }
-            var sides = (comparison.left, comparison.right)
-            let relation: Relation
-            switch comparison.relation {
-            case .equal: relation = .equal
-            case .notEqual: relation = .notEqual
-            case .lessThan: relation = .less
-            case .lessThanOrEqual: relation = .lessOrEqual
-            case .greaterThan: (relation, sides) = (.less, (sides.1, sides.0))
-            case .greaterThanOrEqual: (relation, sides) = (.lessOrEqual, (sides.1, sides.0))
-            default: return false
-            }
-            guard add(sides.0, depth: depth), add(sides.1, depth: depth + 1) else {
-                return false
-            }
-            steps.append(.comparison(relation))
+        case .comparison(let comparison): return add(comparison, depth: depth)
         }
+        return true
+    }
+
+    private mutating func add(_ comparison: PredicateComparison, depth: Int) -> Bool {
+        guard comparison.quantifier == .direct else { return false }
+        var sides = (comparison.left, comparison.right)
+        let foldsCase = comparison.options.contains(.caseInsensitive)
+        let step: Step
+        switch comparison.relation {
+        case .equal: step = .comparison(.equal, foldsCase: foldsCase)
+        case .notEqual: step = .comparison(.notEqual, foldsCase: foldsCase)
+        case .lessThan: step = .comparison(.less, foldsCase: foldsCase)
+        case .lessThanOrEqual: step = .comparison(.lessOrEqual, foldsCase: foldsCase)
+        case .greaterThan:
+            (step, sides) = (.comparison(.less, foldsCase: foldsCase), (sides.1, sides.0))
+        case .greaterThanOrEqual:
+            (step, sides) = (.comparison(.lessOrEqual, foldsCase: foldsCase), (sides.1, sides.0))
+        case .beginsWith: step = .part(.beginning, foldsCase: foldsCase)
+        case .endsWith: step = .part(.end, foldsCase: foldsCase)
+        case .contains: step = .part(.anywhere, foldsCase: foldsCase)
+        case .contained:
+            guard case .list(let members) = comparison.right, !members.isEmpty else { return false }
+            let parts = members.map { member in
+                MappingPredicate.comparison(
+                    PredicateComparison(
+                        comparison.left, .equal, member, options: comparison.options))
+            }
+            return add(parts, depth: depth, isAnd: false)
+        default: return false
+        }
+        guard add(sides.0, depth: depth), add(sides.1, depth: depth + 1) else { return false }
+        steps.append(step)
         return true
     }
 
@@ -139,17 +180,66 @@ package struct PlainProgram: Sendable {
 
     /// The value for inputs.
     ///
-    /// - Parameter input: gives an input by its number; nil for what is no plain value.
+    /// - Parameters:
+    ///   - input: gives an input by its number; nil for what is no plain value.
+    ///   - bytes: gives the bytes of an input that is a text.
     /// - Returns: nil where an evaluator must decide.
-    package func value(_ input: (Int) -> PlainValue?) -> PlainValue? {
+    package func value(
+        _ input: (Int) -> PlainValue?,
+        bytes: (Int) -> UnsafeRawBufferPointer = { _ in UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+    ) -> PlainValue? {
         withUnsafeTemporaryAllocation(of: PlainValue.self, capacity: height + 1) { stack in
-            steps.withUnsafeBufferPointer { run($0, stack, input) }
+            constants.withUnsafeBytes { constants in
+                steps.withUnsafeBufferPointer {
+                    run($0, stack, input) { Self.text($0, constants, bytes) }
+                }
+            }
+        }
+    }
+
+    /// The text that the program gave.
+    ///
+    /// `bytes`: as above.
+    package func string(
+        _ text: PlainText, bytes: (Int) -> UnsafeRawBufferPointer
+    ) -> String {
+        constants.withUnsafeBytes { constants in
+            let found = Self.text(text, constants, bytes)
+            switch text.letters {
+            case .asTheyAre: return String(decoding: found.bytes, as: UTF8.self)
+            case .upper where !text.isASCII:
+                return String(decoding: found.bytes, as: UTF8.self).uppercased()
+            case .lower where !text.isASCII:
+                return String(decoding: found.bytes, as: UTF8.self).lowercased()
+            case .upper, .lower:
+                return String(unsafeUninitializedCapacity: found.count) { buffer in
+                    for place in 0..<found.count {
+                        buffer[place] = PlainBytes.changed(found.bytes[place], text.letters)
+                    }
+                    return found.count
+                }
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func text(
+        _ text: PlainText, _ constants: UnsafeRawBufferPointer,
+        _ bytes: (Int) -> UnsafeRawBufferPointer
+    ) -> PlainBytes {
+        switch text.origin {
+        case .input(let number): PlainBytes(bytes: bytes(number), letters: text.letters)
+        case .constant(let start, let count):
+            PlainBytes(
+                bytes: UnsafeRawBufferPointer(rebasing: constants[start..<start + count]),
+                letters: text.letters)
         }
     }
 
     private func run(
         _ steps: UnsafeBufferPointer<Step>, _ stack: UnsafeMutableBufferPointer<PlainValue>,
-        _ input: (Int) -> PlainValue?
+        _ input: (Int) -> PlainValue?, _ bytes: (PlainText) -> PlainBytes
     ) -> PlainValue? {
         var (place, top) = (0, -1)
         while place < steps.count {
@@ -168,12 +258,19 @@ package struct PlainProgram: Sendable {
                 else { return nil }
                 top -= 1
                 stack[top] = value
-            case .comparison(let relation):
-                guard let holds = PlainValue.holds(relation, stack[top - 1], stack[top]) else {
-                    return nil
-                }
+            case .comparison(let relation, let foldsCase):
+                let holds = Self.holds(relation, stack[top - 1], stack[top], foldsCase, bytes)
+                guard let holds else { return nil }
                 top -= 1
                 stack[top] = .boolean(holds)
+            case .part(let part, let foldsCase):
+                let holds = Self.has(part, stack[top - 1], stack[top], foldsCase, bytes)
+                guard let holds else { return nil }
+                top -= 1
+                stack[top] = .boolean(holds)
+            case .letters, .length:
+                guard let value = Self.result(of: step, stack[top], bytes) else { return nil }
+                stack[top] = value
             case .negation: stack[top] = .boolean(stack[top] != .boolean(true))
             case .jump(let target): place = target
             case .jumpIfFalse(let target):
@@ -185,5 +282,69 @@ package struct PlainProgram: Sendable {
             }
         }
         return stack[top]
+    }
+
+    // MARK: - Texts
+
+    /// What a function makes of a text; nil for another value.
+    private static func result(
+        of step: Step, _ value: PlainValue, _ bytes: (PlainText) -> PlainBytes
+    ) -> PlainValue? {
+        if value == .null { return .null }
+        guard case .text(var text) = value else { return nil }
+        guard case .letters(let letters) = step else {
+            return text.isASCII ? .integer(Int64(bytes(text).count)) : nil
+        }
+        // Two changes of ASCII letters are the second one; those of others are not.
+        guard text.isASCII || text.letters == .asTheyAre else { return nil }
+        text.letters = letters
+        return .text(text)
+    }
+
+    private static func holds(
+        _ relation: Relation, _ one: PlainValue, _ other: PlainValue, _ foldsCase: Bool,
+        _ bytes: (PlainText) -> PlainBytes
+    ) -> Bool? {
+        guard case .text(let one) = one, case .text(let other) = other else {
+            return PlainValue.holds(relation, one, other)
+        }
+        guard one.isASCII, other.isASCII else { return nil }
+        let (left, right) = (bytes(one), bytes(other))
+        let isEqual = {
+            left.count == right.count && left.has(right, at: 0, foldsCase: foldsCase)
+        }
+        switch relation {
+        case .equal: return isEqual()
+        case .notEqual: return !isEqual()
+        case .less: return left.isLess(than: right, foldsCase: foldsCase)
+        case .lessOrEqual: return !right.isLess(than: left, foldsCase: foldsCase)
+        }
+    }
+
+    /// Whether a text has a part; nil for other values.
+    private static func has(
+        _ part: Part, _ whole: PlainValue, _ wanted: PlainValue, _ foldsCase: Bool,
+        _ bytes: (PlainText) -> PlainBytes
+    ) -> Bool? {
+        switch (whole, wanted) {
+        case (.null, .null), (.null, .text), (.text, .null): return false
+        case (.text(let whole), .text(let wanted)):
+            let (text, form) = (bytes(whole), bytes(wanted))
+            guard wanted.isASCII else { return nil }
+            if !whole.isASCII {
+                guard part == .beginning, whole.letters == .asTheyAre,
+                    text.isASCII(through: form.count)
+                else { return nil }
+            }
+            switch part {
+            case .beginning: return text.has(form, at: 0, foldsCase: foldsCase)
+            case .end: return text.has(form, at: text.count - form.count, foldsCase: foldsCase)
+            case .anywhere:
+                return (0...max(0, text.count - form.count)).contains {
+                    text.has(form, at: $0, foldsCase: foldsCase)
+                }
+            }
+        default: return nil
+        }
     }
 }

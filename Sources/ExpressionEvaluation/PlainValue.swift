@@ -1,13 +1,14 @@
 package import ManagedObjectModel
 
 /// A value of which a program of plain values has no need to keep count of: a number, a date, a
-/// truth value, or none.
+/// truth value, a text of ASCII characters, or none.
 package enum PlainValue: Equatable, Sendable {
     case null
     case integer(Int64)
     case real(Double)
     case date(Double)
     case boolean(Bool)
+    case text(PlainText)
 
     /// The value of a constant; nil for texts, bytes and decimals.
     init?(_ value: DefaultValue) {
@@ -20,10 +21,10 @@ package enum PlainValue: Equatable, Sendable {
         }
     }
 
-    /// The value as expressions have it; nil for none.
+    /// The value as expressions have it; nil for none, and for texts.
     package var scalar: DefaultValue? {
         switch self {
-        case .null: nil
+        case .null, .text: nil
         case .integer(let number): .integer(number)
         case .real(let number): .real(number)
         case .date(let seconds): .date(seconds)
@@ -38,7 +39,7 @@ extension PlainValue {
         switch self {
         case .integer(let number): number
         case .boolean(let flag): flag ? 1 : 0
-        case .null, .real, .date: nil
+        case .null, .real, .date, .text: nil
         }
     }
 
@@ -49,7 +50,7 @@ extension PlainValue {
         case .integer(let number):
             return number.magnitude < 1 << 53 ? Double(number) : nil
         case .boolean(let flag): return flag ? 1 : 0
-        case .null, .date: return nil
+        case .null, .date, .text: return nil
         }
     }
 
@@ -83,7 +84,7 @@ extension PlainValue {
         case .integer(let number): Double(number)
         case .real(let number): number
         case .boolean(let flag): flag ? 1 : 0
-        case .null, .date: nil
+        case .null, .date, .text: nil
         }
     }
 

@@ -44,6 +44,15 @@ package struct SelectList: Sendable {
     }
 }
 
+extension [SQLText] {
+    /// The place of an expression, which is added unless it is there.
+    package mutating func place(of expression: SQLText) -> Int {
+        if let known = firstIndex(of: expression) { return known }
+        append(expression)
+        return count - 1
+    }
+}
+
 extension KeyRange {
     /// The range as a condition; nil for every key.
     package func condition(on key: SQLText) -> SQLText? {

@@ -108,11 +108,12 @@ struct PlainProgramTests {
     }
 
     @Test(arguments: [
-        "uppercase($a)", "$a MATCHES \"b\"", "{1, 2}", "length($a)", "$other + 1", "$a.b",
+        "abs($a)", "$a MATCHES \"b\"", "{1, 2}", "$a LIKE \"b\"", "$other + 1", "$a.b",
+        "uppercase(\"\u{E9}\")",
     ])
     func otherExpressionsHaveNoProgram(text: String) throws {
         let expression =
-            text.contains("MATCHES")
+            text.contains("MATCHES") || text.contains("LIKE")
             ? try ExpressionParser.predicate(text).sourceExpression
             : try ExpressionParser.expression(text)
         let program = PlainProgram(expression, inputs: ["a": 0], now: 0)
@@ -124,5 +125,111 @@ struct PlainProgramTests {
         let program = PlainProgram(
             try ExpressionParser.expression("$a + 1"), inputs: ["a": 0], now: 0)
         #expect(try #require(program).value { _ in .integer(2) } == .integer(3))
+    }
+}
+
+// MARK: - Texts
+
+extension PlainProgramTests {
+    private static let texts = [
+        "", "a", "A", "ab", "aB", "Abc", "bc", "c", "k", "zebra", "x'y", "a\r\nb", " ", "~",
+        "\u{E9}", "e\u{301}", "a\u{301}", "\u{212A}", "stra\u{DF}e", "ab\u{301}c", "\u{1F600}a",
+        "\u{130}", "a\u{0}b", "abcdefgh", "abcdefghI", "\u{37E}", "A\u{E9}", "abc\u{E9}",
+    ]
+
+    private static func text(
+        _ depth: Int, _ random: inout SeededGenerator
+    ) -> MappingExpression {
+        switch Int.random(in: 0..<(depth > 0 ? 6 : 3), using: &random) {
+        case 0:
+            let ascii = texts.filter { $0.utf8.allSatisfy { $0 != 0 && $0 < 0x80 } }
+            return .constant(.text(ascii.randomElement(using: &random) ?? ""))
+        case 1, 2: return .variable(names.randomElement(using: &random) ?? "a")
+        case 3: return .function(.uppercase, [text(depth - 1, &random)])
+        case 4: return .function(.lowercase, [text(depth - 1, &random)])
+        default:
+            return .conditional(
+                comparison(depth - 1, &random), text(depth - 1, &random),
+                text(depth - 1, &random))
+        }
+    }
+
+    private static func comparison(
+        _ depth: Int, _ random: inout SeededGenerator
+    ) -> MappingPredicate {
+        let relations: [PredicateComparison.Operator] = [
+            .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
+            .beginsWith, .endsWith, .contains, .contained,
+        ]
+        let relation = relations.randomElement(using: &random) ?? .equal
+        let options: [PredicateComparison.Options] = [
+            [], .caseInsensitive, [.caseInsensitive, .diacriticInsensitive], .normalized,
+        ]
+        if Int.random(in: 0..<6, using: &random) == 0 {
+            return .comparison(
+                PredicateComparison(
+                    .function(.length, [text(depth - 1, &random)]), .greaterThan,
+                    .constant(.integer(Int64.random(in: 0..<4, using: &random)))))
+        }
+        let right = text(depth - 1, &random)
+        return .comparison(
+            PredicateComparison(
+                text(depth - 1, &random), relation,
+                relation == .contained ? .list([right, text(0, &random), .null]) : right,
+                options: options.randomElement(using: &random) ?? []))
+    }
+
+    /// Expressions of texts give what the evaluator gives wherever a program decides.
+    @Test func programsOfTexts() throws {
+        var random = SeededGenerator(seed: 16)
+        let evaluator = ExpressionEvaluator(NoObjects(), now: 0)
+        let inputs = Dictionary(
+            uniqueKeysWithValues: Self.names.enumerated().map { ($0.element, $0.offset) })
+        var (decided, beyond) = (0, 0)
+        for _ in 0..<8_000 {
+            let expression = Self.text(3, &random)
+            let program = try #require(PlainProgram(expression, inputs: inputs, now: 0))
+            for _ in 0..<6 {
+                let values = Self.names.map { _ in
+                    Int.random(in: 0..<6, using: &random) == 0
+                        ? nil : Self.texts.randomElement(using: &random)
+                }
+                let bytes = values.map { Array(($0 ?? "").utf8) }
+                let found = bytes[0].withUnsafeBytes { a in
+                    bytes[1].withUnsafeBytes { b in
+                        bytes[2].withUnsafeBytes { c -> String?? in
+                            let all = [a, b, c]
+                            let value = program.value(
+                                { number in
+                                    values[number] == nil
+                                        ? .null
+                                        : PlainText(input: number, all[number]).map { .text($0) }
+                                }, bytes: { all[$0] })
+                            guard case .text(let text)? = value else {
+                                return value == .null ? .some(nil) : nil
+                            }
+                            return program.string(text, bytes: { all[$0] })
+                        }
+                    }
+                }
+                guard let found else { continue }
+                decided += 1
+                if values.contains(where: { $0?.utf8.contains { $0 > 0x7F } == true }) {
+                    beyond += 1
+                }
+                var variables: [String: ExpressionValue<Never>] = [:]
+                for (name, value) in zip(Self.names, values) {
+                    variables[name] = value.map { .scalar(.text($0)) } ?? .null
+                }
+                let wanted: String? =
+                    if case .scalar(.text(let text)) = try evaluator.value(
+                        of: expression, variables: variables)
+                    { text } else { nil }
+                #expect(
+                    found.map { Array($0.utf8) } == wanted.map { Array($0.utf8) },
+                    "\(expression.text) with \(values)")
+            }
+        }
+        #expect(decided > 20_000 && beyond > 2_000)
     }
 }

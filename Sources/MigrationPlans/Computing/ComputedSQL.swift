@@ -19,14 +19,15 @@ package struct ComputedSQL {
     package func expression(_ cell: ComputedCell, of row: SourceRow) -> SQLText {
         let values = ValueSQL(cell, of: row)
         let number = cells.firstIndex(of: cell) ?? -1
-        let checked = values.expression { value, isInteger in
+        let checked = { (value: SQLText, isInteger: Bool) -> SQLText in
             let kind: SQLText = isInteger ? "1" : "0"
             let check: SQLText =
                 "\(.name(of: ValueFunction.checkName))"
                 + "(\(number), \(row.name).Z_PK, \(kind), \(value))"
             return Self.sparing(check, value, isInteger: isInteger, cell)
         }
-        if let checked { return checked }
+        let plain = values.expression(checked: checked)
+        if let plain, !values.computesReals { return plain }
         // A function gets a text up to its first NUL, but bytes whole. A tree has none.
         let inputs = values.inputs.enumerated().map { number, input -> SQLText in
             guard cell.tree == nil else { return input }
@@ -42,8 +43,27 @@ package struct ComputedSQL {
         let arguments: [SQLText] = ["\(number)", "\(row.name).Z_PK"] + inputs
         let call: SQLText =
             "\(.name(of: ValueFunction.name))(\(arguments.joined(separator: ", ")))"
-        guard let plain = ConversionSQL(cell, of: row) else { return call }
-        return "CASE WHEN \(plain.isPlain) THEN \(plain.value) ELSE \(call) END"
+        if let plain {
+            return "CASE WHEN \(Self.isDoubtful(plain, values.inputs)) THEN \(call) "
+                + "ELSE \(plain) END"
+        }
+        if let conversion = ConversionSQL(cell, of: row) {
+            return "CASE WHEN \(conversion.isPlain) THEN \(conversion.value) ELSE \(call) END"
+        }
+        // The call costs more than the row, and most texts of most rows are ASCII.
+        let texts = ValueSQL(cell, of: row, takesASCII: true)
+        if let isASCII = texts.isASCII, let value = texts.expression(checked: checked) {
+            return "CASE WHEN \(isASCII) THEN \(value) ELSE \(call) END"
+        }
+        return call
+    }
+
+    /// Whether a real number that was computed is infinite, or may be none: an evaluation refuses
+    /// both.
+    private static func isDoubtful(_ value: SQLText, _ inputs: [SQLText]) -> SQLText {
+        let most = SQLText.literal(.real(.greatestFiniteMagnitude)) ?? "0"
+        let isMissing: [SQLText] = ["\(value) IS NULL"] + inputs.map { "\($0) IS NOT NULL" }
+        return "abs(\(value)) > \(most) OR (\(isMissing.joined(separator: " AND ")))"
     }
 
     /// A value that calls its check only where SQL does not see at once that it is right: the call

@@ -6,23 +6,32 @@ package import SafeSQLite
 
 /// Computed values as SQL, wherever SQL gives the same result as an evaluation.
 ///
-/// Texts are compared by Unicode's canonical equivalence, which SQL cannot, so that no text is
-/// computed with here.
+/// Texts are compared by Unicode's canonical equivalence, which SQL cannot: they are computed with
+/// only where they are ASCII, which a test of the row tells (`isASCII`).
 package struct ValueSQL {
     private let cell: ComputedCell
     private let row: SourceRow
+    /// Whether texts are computed with: right for rows whose texts are ASCII.
+    private let takesASCII: Bool
 
     /// - Parameters:
     ///   - cell: to be computed.
     ///   - row: of the source.
     package init(_ cell: ComputedCell, of row: SourceRow = .attached("s")) {
+        self.init(cell, of: row, takesASCII: false)
+    }
+
+    init(_ cell: ComputedCell, of row: SourceRow, takesASCII: Bool) {
         self.cell = cell
         self.row = row
+        self.takesASCII = takesASCII
     }
 
     /// What a part of an expression gives.
     private enum Kind {
         case integer, real, date, null
+        /// A text that is computed with.
+        case text
         /// A value that is carried or compared with nil, and not computed with.
         case carried
     }
@@ -40,7 +49,7 @@ package struct ValueSQL {
     /// - Returns: nil where Swift must evaluate the expression.
     package func expression(checked: (SQLText, Bool) -> SQLText) -> SQLText? {
         guard cell.tree == nil, var part = part(cell.value.expression) else { return nil }
-        let isComputed = Self.computesIntegers(cell.value.expression)
+        let isComputed = Self.computes(cell.value.expression)
         let bounds = ValueBounds(cell.value.expression)
         if part.kind == .integer, isHeld(bounds) {
             let mustCheck = bounds.mayMiss && cell.isRequired
@@ -62,14 +71,32 @@ package struct ValueSQL {
             return part.kind == .integer ? "CAST(\(part.sql) AS REAL)" : part.sql
         case .date, .string, .uuid, .uri, .binary, .transformable: return part.sql
         case .decimal:
-            return part.kind == .date || part.kind == .carried ? nil : part.sql
+            return [.date, .carried, .text].contains(part.kind) ? nil : part.sql
         case .undefined, .objectID, .composite: return part.kind == .null ? part.sql : nil
         }
+    }
+
+    /// Whether real numbers are computed, whose result may be infinite or none: SQL writes the one,
+    /// and NULL for the other.
+    var computesReals: Bool {
+        Self.computes(cell.value.expression) && part(cell.value.expression)?.kind == .real
     }
 
     /// The inputs, each as an expression of its own; the tree alone where there is one.
     package var inputs: [SQLText] {
         cell.tree.map { [$0.sql(from: row)] } ?? cell.inputs.map { $0.sql(from: row) }
+    }
+
+    /// Whether all texts that the cell reads are ASCII without a NUL, at which SQLite's functions of
+    /// texts end; nil where they do not stand in the row itself, and where it reads none.
+    var isASCII: SQLText? {
+        let texts = cell.inputs.filter { $0.valueType == .string }
+        guard !texts.isEmpty, texts.allSatisfy(\.steps.isEmpty) else { return nil }
+        return texts.map { path -> SQLText in
+            let text = path.sql(from: row)
+            return "(\(text) IS NULL OR (typeof(\(text)) = 'text' "
+                + "AND length(\(text)) = length(CAST(\(text) AS BLOB))))"
+        }.joined(separator: " AND ")
     }
 
     /// Whether the attribute's type holds every integer within bounds.
@@ -85,11 +112,12 @@ package struct ValueSQL {
         return false
     }
 
-    private static func computesIntegers(_ expression: MappingExpression) -> Bool {
+    /// Whether a number may come from a function.
+    private static func computes(_ expression: MappingExpression) -> Bool {
         switch expression {
         case .function(let function, _): function != .now
         case .conditional(_, let first, let second):
-            computesIntegers(first) || computesIntegers(second)
+            computes(first) || computes(second)
         default: false
         }
     }
@@ -111,6 +139,12 @@ package struct ValueSQL {
         case .constant(let value): return constant(value)
         case .variable(let name): return ComputedValue.input(named: name).flatMap(input)
         case .function(.now, _): return SQLText.literal(.date(cell.now)).map { ($0, .date) }
+        case .function(.uppercase, let arguments):
+            return arguments.first.flatMap { function("upper", of: $0, .text) }
+        case .function(.lowercase, let arguments):
+            return arguments.first.flatMap { function("lower", of: $0, .text) }
+        case .function(.length, let arguments):
+            return arguments.first.flatMap { function("length", of: $0, .integer) }
         case .function(let function, let arguments): return arithmetic(function, arguments)
         case .conditional(let predicate, let first, let second):
             guard let condition = condition(predicate), let left = part(first),
@@ -127,6 +161,8 @@ package struct ValueSQL {
         case .integer, .boolean: return (literal, .integer)
         case .real: return (literal, .real)
         case .date: return (literal, .date)
+        case .text(let text) where takesASCII:
+            return text.utf8.allSatisfy { $0 != 0 && $0 < 0x80 } ? (literal, .text) : nil
         case .text, .data, .uuid, .uri: return (literal, .carried)
         case .decimal: return nil
         }
@@ -142,8 +178,15 @@ package struct ValueSQL {
         case .double, .float: return (sql, .real)
         case .date: return (sql, .date)
         case .decimal: return nil
+        case .string where takesASCII: return (sql, .text)
         default: return (sql, .carried)
         }
+    }
+
+    /// A function of a text; nil where the text is not computed with.
+    private func function(_ name: SQLText, of argument: MappingExpression, _ kind: Kind) -> Part? {
+        guard let text = part(argument), [.text, .null].contains(text.kind) else { return nil }
+        return ("\(name)(\(text.sql))", kind)
     }
 
     private func arithmetic(
@@ -166,7 +209,7 @@ package struct ValueSQL {
 
     /// Whether an expression computes an integer that may have more than 64 bits.
     private func mayOverflow(_ expression: MappingExpression) -> Bool {
-        guard Self.computesIntegers(expression), part(expression)?.kind == .integer else {
+        guard Self.computes(expression), part(expression)?.kind == .integer else {
             return false
         }
         return ValueBounds(expression).integers == nil
@@ -175,7 +218,7 @@ package struct ValueSQL {
     private static func isNumber(_ kind: Kind) -> Bool {
         switch kind {
         case .integer, .real, .null: true
-        case .date, .carried: false
+        case .date, .carried, .text: false
         }
     }
 
@@ -209,9 +252,23 @@ package struct ValueSQL {
     }
 
     private func comparison(_ comparison: PredicateComparison) -> SQLText? {
-        guard comparison.quantifier == .direct, comparison.options == [],
-            let left = part(comparison.left), let right = part(comparison.right)
-        else { return nil }
+        guard comparison.quantifier == .direct else { return nil }
+        if comparison.relation == .contained, case .list(let members) = comparison.right {
+            let parts = members.map { member in
+                MappingPredicate.comparison(
+                    PredicateComparison(
+                        comparison.left, .equal, member, options: comparison.options))
+            }
+            return parts.isEmpty ? nil : joined(parts, by: " OR ")
+        }
+        guard let left = part(comparison.left), let right = part(comparison.right) else {
+            return nil
+        }
+        let texts: Set<Kind> = [.text, .null]
+        if takesASCII, texts.contains(left.kind), texts.contains(right.kind) {
+            return Self.comparison(left.sql, comparison, right.sql)
+        }
+        guard comparison.options == [] else { return nil }
         let isComparable =
             Self.isNumber(left.kind) && Self.isNumber(right.kind)
             || (left.kind == .date || left.kind == .null)
@@ -222,13 +279,36 @@ package struct ValueSQL {
         case .equal where isComparable || isNullTest: return "\(left.sql) IS \(right.sql)"
         case .notEqual where isComparable || isNullTest: return "\(left.sql) IS NOT \(right.sql)"
         case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
-            let signs: [PredicateComparison.Operator: SQLText] = [
-                .lessThan: "<", .lessThanOrEqual: "<=", .greaterThan: ">",
-                .greaterThanOrEqual: ">=",
-            ]
-            guard isComparable, let sign = signs[comparison.relation] else { return nil }
+            guard isComparable, let sign = Self.signs[comparison.relation] else { return nil }
             return "ifnull(\(left.sql) \(sign) \(right.sql), 0)"
         default: return nil
+        }
+    }
+
+    private static let signs: [PredicateComparison.Operator: SQLText] = [
+        .lessThan: "<", .lessThanOrEqual: "<=", .greaterThan: ">", .greaterThanOrEqual: ">=",
+    ]
+
+    /// Of texts that are ASCII or NULL.
+    private static func comparison(
+        _ left: SQLText, _ comparison: PredicateComparison, _ right: SQLText
+    ) -> SQLText? {
+        let foldsCase = comparison.options.contains(.caseInsensitive)
+        let (left, right): (SQLText, SQLText) =
+            foldsCase ? ("lower(\(left))", "lower(\(right))") : (left, right)
+        switch comparison.relation {
+        case .equal: return "\(left) IS \(right)"
+        case .notEqual: return "\(left) IS NOT \(right)"
+        case .beginsWith:
+            return "ifnull(substr(\(left), 1, length(\(right))) = \(right), 0)"
+        // A text that is too short is no end, and the empty one is the end of each.
+        case .endsWith:
+            return "ifnull(length(\(left)) >= length(\(right)) AND "
+                + "substr(\(left), 1 + length(\(left)) - length(\(right))) = \(right), 0)"
+        case .contains: return "ifnull(instr(\(left), \(right)) > 0, 0)"
+        default:
+            guard let sign = signs[comparison.relation] else { return nil }
+            return "ifnull(\(left) \(sign) \(right), 0)"
         }
     }
 }

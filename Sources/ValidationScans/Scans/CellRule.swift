@@ -77,7 +77,8 @@ package struct EntityRules {
                     replacements.append((cells.count, Loss.Subject(.conversion, key)))
                 }
                 let place = computed.add(
-                    expression, for: column, key: key, from: mapped.source ?? "", scope: scope)
+                    expression, for: column, key: key, from: mapped.source ?? "", scope: scope,
+                    list: &list)
                 cells.append(
                     CellRule(
                         origin: .computed, column: place, constant: 0, affinity: .blob,

@@ -4,9 +4,12 @@ import ManagedObjectModel
 import MappingExpressions
 import MappingModel
 import SafeSQLite
+import StoreFileChecks
 
 /// What an expression of a mapping must give for a source row, evaluated here and not by SQL.
-struct ComputedRule: Sendable {
+///
+/// An object, for the same reason as `RowExpression`.
+final class ComputedRule: Sendable {
     private let expression: RowExpression
     /// What stands in the place of a value that cannot be computed; nil where that is a fault.
     private let other: RowExpression?
@@ -15,25 +18,24 @@ struct ComputedRule: Sendable {
     /// The destination attribute, for messages.
     private let name: String
 
-    /// Makes the rule; the list gets what its inputs are read by.
+    /// Makes the rule; `read` is that of `RowExpression`.
     ///
     /// Nil for an expression that a plan refuses.
     init?(
         _ expression: MappingExpression, for column: ColumnLayout, key: PropertyKey,
-        from entity: String, scope: ValidationScope, inputs: inout [SQLText]
+        from entity: String, scope: ValidationScope, read: (SQLText, String?) -> InputPlace
     ) {
         var (first, replacement): (MappingExpression, MappingExpression?) = (expression, nil)
         if case .attempt(let value, let other) = expression {
             (first, replacement) = (value, other)
         }
-        let compiled = { (expression: MappingExpression, inputs: inout [SQLText]) in
-            RowExpression(
-                expression, of: entity, in: scope.source, now: scope.now, inputs: &inputs)
-        }
         guard let attribute = scope.destination.attribute(key),
-            let found = compiled(first, &inputs)
+            let found = RowExpression(
+                first, of: entity, in: scope.source, now: scope.now, read: read)
         else { return nil }
-        other = replacement.flatMap { compiled($0, &inputs) }
+        other = replacement.flatMap {
+            RowExpression($0, of: entity, in: scope.source, now: scope.now, read: read)
+        }
         self.expression = found
         type = attribute.element.type
         self.column = column
@@ -121,6 +123,7 @@ struct ComputedRule: Sendable {
 struct ComputedRules: Sendable {
     /// Nil for an expression that a plan refuses.
     private(set) var rules: [ComputedRule?] = []
+    /// What is read behind the columns of the pass.
     private(set) var inputs: [SQLText] = []
     /// What evaluates them, row after row.
     let evaluator: ExpressionEvaluator<NoObjects>
@@ -128,16 +131,20 @@ struct ComputedRules: Sendable {
     /// `now`: what `now()` gives, in seconds since 2001-01-01 00:00:00 UTC.
     init(now: Double) { evaluator = ExpressionEvaluator(NoObjects(), now: now) }
 
-    /// Adds a rule.
+    /// Adds a rule; the list gets the columns that it reads of the row itself.
     ///
     /// - Returns: its place.
     mutating func add(
         _ expression: MappingExpression, for column: ColumnLayout, key: PropertyKey,
-        from entity: String, scope: ValidationScope
+        from entity: String, scope: ValidationScope, list: inout SelectList
     ) -> Int {
-        rules.append(
-            ComputedRule(
-                expression, for: column, key: key, from: entity, scope: scope, inputs: &inputs))
+        var inputs = inputs
+        let rule = ComputedRule(expression, for: column, key: key, from: entity, scope: scope) {
+            if let own = $1 { return .column(list.place(of: own)) }
+            return .further(inputs.place(of: $0))
+        }
+        self.inputs = inputs
+        rules.append(rule)
         return rules.count - 1
     }
 }
@@ -145,6 +152,8 @@ struct ComputedRules: Sendable {
 /// How validation reads a key path of a source object: as an expression over the row's table.
 struct ComputedInput {
     let sql: SQLText
+    /// The row's own column; nil for what lies elsewhere.
+    let column: String?
     /// The type of what is read.
     let type: AttributeType
 
@@ -186,6 +195,7 @@ struct ComputedInput {
             }
         }
         let column: SQLText = "\(row).\(SQLText.quoted(leaf.column))"
+        self.column = tables.isEmpty && reduction == nil ? leaf.column : nil
         let value: SQLText
         switch reduction {
         case nil: (value, type) = (column, leaf.type)

@@ -5,13 +5,23 @@ import MappingExpressions
 import MappingModel
 import SafeSQLite
 
+/// Where a pass finds what an expression reads of a row.
+enum InputPlace: Hashable, Sendable {
+    /// Among the columns of the pass.
+    case column(Int)
+    /// Among the expressions behind them.
+    case further(Int)
+}
+
 /// An expression of a mapping over rows of one source entity.
-struct RowExpression: Sendable {
+///
+/// An object: loops over rows would copy the parts of a structure, and count references to each.
+final class RowExpression: Sendable {
     private let value: ComputedValue
     /// The types of its inputs.
     private let types: [AttributeType]
-    /// The variables of its inputs, and their places among the inputs of the pass.
-    private let places: [(variable: String, input: Int)]
+    /// The variables of its inputs, and where these are.
+    private let places: [(variable: String, place: InputPlace)]
     /// The expression as steps over its inputs; nil for texts and what else is not plain.
     private let program: PlainProgram?
     /// For an expression that reads a tree of objects.
@@ -20,27 +30,25 @@ struct RowExpression: Sendable {
     /// Nil for an expression that a plan refuses.
     ///
     /// `now`: what `now()` gives, in seconds since 2001-01-01 00:00:00 UTC.
-    /// `inputs`: gets what its inputs are read by.
+    /// `read`: gets what an input is read by, its column where it is one of the row, and finds its
+    /// place.
     init?(
         _ expression: MappingExpression, of entity: String, in layout: StoreLayout, now: Double,
-        inputs: inout [SQLText]
+        read: (SQLText, String?) -> InputPlace
     ) {
         value = ComputedValue(expression, of: entity, in: layout.model)
         trees = ExpressionEvaluator(TreeObjects(), now: now)
         var types: [AttributeType] = []
-        var places: [(variable: String, input: Int)] = []
+        var places: [(variable: String, place: InputPlace)] = []
         if let tree = value.tree {
             guard let input = TreeInput(tree, in: layout) else { return nil }
             types.append(.string)
-            places.append(("source", inputs.firstIndex(of: input.sql) ?? inputs.count))
-            if places[0].input == inputs.count { inputs.append(input.sql) }
+            places.append(("source", read(input.sql, nil)))
         }
         for (number, keys) in value.inputs.enumerated() {
             guard let input = ComputedInput(keys, of: entity, in: layout) else { return nil }
             types.append(input.type)
-            let known = inputs.firstIndex(of: input.sql)
-            if known == nil { inputs.append(input.sql) }
-            places.append((ComputedValue.name(of: number), known ?? inputs.count - 1))
+            places.append((ComputedValue.name(of: number), read(input.sql, input.column)))
         }
         self.types = types
         self.places = places
@@ -53,29 +61,36 @@ struct RowExpression: Sendable {
 
     /// The value for a row; nil for none.
     ///
-    /// `first`: the place of the first input in the row.
+    /// `first`: the place of the first further input in the row.
     func value(
         _ row: RawRow, first: Int, _ evaluator: ExpressionEvaluator<NoObjects>
     ) throws(ExpressionError) -> DefaultValue? {
-        if let program,
-            let plain = program.value({ input in
-                Self.plain(row.cell(first + places[input].input), types[input])
-            })
-        {
-            return plain.scalar
+        if let program {
+            let bytes = { (input: Int) in self.cell(input, row, first).bytes }
+            let plain = program.value(
+                { Self.plain(self.cell($0, row, first), self.types[$0], $0) }, bytes: bytes)
+            if case .text(let text)? = plain { return .text(program.string(text, bytes: bytes)) }
+            if let plain { return plain.scalar }
         }
         if let tree = value.tree {
-            let text = row.cell(first + places[0].input).bytes
-            let object = try TreeText.object(Array(text), tree)
+            let object = try TreeText.object(Array(cell(0, row, first).bytes), tree)
             return try Self.single(
                 trees.value(of: value.expression, variables: ["source": .object(object)]))
         }
         var variables: [String: ExpressionValue<Never>] = [:]
         for (number, place) in places.enumerated() {
-            variables[place.variable] = Self.value(
-                of: row.cell(first + place.input), types[number])
+            variables[place.variable] = Self.value(of: cell(number, row, first), types[number])
         }
         return try Self.single(evaluator.value(of: value.expression, variables: variables))
+    }
+
+    /// The cell of an input.
+    @inline(__always)
+    private func cell(_ input: Int, _ row: RawRow, _ first: Int) -> RawCell {
+        switch places[input].place {
+        case .column(let column): row.cell(column)
+        case .further(let number): row.cell(first + number)
+        }
     }
 
     private static func single<Object>(
@@ -89,9 +104,12 @@ struct RowExpression: Sendable {
         }
     }
 
-    /// A cell as programs have it; nil for texts, bytes and decimals.
-    private static func plain(_ cell: RawCell, _ type: AttributeType) -> PlainValue? {
+    /// A cell as programs have it; nil for texts beyond ASCII, bytes and decimals.
+    private static func plain(
+        _ cell: RawCell, _ type: AttributeType, _ input: Int
+    ) -> PlainValue? {
         switch (cell.storageClass, type) {
+        case (3, .string): PlainText(input: input, cell.bytes).map { .text($0) }
         case (5, _): .null
         case (_, .decimal): nil
         case (1, .boolean): .boolean(cell.integer != 0)

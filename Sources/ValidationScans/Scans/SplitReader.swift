@@ -4,6 +4,7 @@ import ManagedObjectModel
 import MappingExpressions
 package import MappingModel
 package import SafeSQLite
+import StoreFileChecks
 
 /// Tells which filters of a mapping hold for rows of a source table.
 package struct SplitReader: Sendable {
@@ -31,9 +32,9 @@ package struct SplitReader: Sendable {
         for split in splits where source.table(of: split.entity)?.name == table {
             guard let number = source.number(of: split.entity) else { continue }
             let filters = mapping.filters(ofSource: split.entity).compactMap { filter in
-                RowExpression(
-                    filter.sourceExpression, of: split.entity, in: source, now: now,
-                    inputs: &inputs)
+                RowExpression(filter.sourceExpression, of: split.entity, in: source, now: now) {
+                    input, _ in .further(inputs.place(of: input))
+                }
             }
             entries.append(
                 Entry(

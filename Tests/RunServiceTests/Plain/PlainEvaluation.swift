@@ -18,25 +18,44 @@ struct PlainEvaluation: ExpressionObjects {
         of expression: MappingExpression, for object: PlainReference, now: Double,
         type: AttributeType
     ) throws(ExpressionError) -> PlainValue {
+        // A value that the attribute cannot hold has failed, too.
+        if case .attempt(let first, let other) = expression {
+            do throws(ExpressionError) {
+                return try assigned(first, object, now, type)
+            } catch {
+                return try assigned(other, object, now, type)
+            }
+        }
+        return try assigned(expression, object, now, type)
+    }
+
+    private func assigned(
+        _ expression: MappingExpression, _ object: PlainReference, _ now: Double,
+        _ type: AttributeType
+    ) throws(ExpressionError) -> PlainValue {
         let evaluator = ExpressionEvaluator(self, now: now)
         let result = try evaluator.value(
             of: expression, variables: ["source": .object(object)])
         guard case .scalar(let scalar) = result else { return .null }
-        return Self.assigned(scalar, type)
-    }
-
-    private static func assigned(_ value: DefaultValue, _ type: AttributeType) -> PlainValue {
-        switch (value, type) {
+        switch (scalar, type) {
         case (.real(let number), .integer16), (.real(let number), .integer32),
             (.real(let number), .integer64):
-            return .integer(Int64(number))
+            guard let whole = Int64(exactly: number.rounded(.towardZero)),
+                type.integerRange?.contains(whole) != false
+            else { throw ExpressionError(.evaluation, "the number does not fit") }
+            return .integer(whole)
+        case (.integer(let number), .integer16), (.integer(let number), .integer32):
+            guard type.integerRange?.contains(number) != false else {
+                throw ExpressionError(.evaluation, "the number does not fit")
+            }
+            return .integer(number)
         case (.integer(let number), .boolean): return .integer(number == 0 ? 0 : 1)
         case (.real(let number), .boolean): return .integer(number == 0 ? 0 : 1)
         case (.integer(let number), .double), (.integer(let number), .float):
             return .real(Double(number))
         case (.boolean(let flag), .double), (.boolean(let flag), .float):
             return .real(flag ? 1 : 0)
-        default: return PlainValue(value)
+        default: return PlainValue(scalar)
         }
     }
 
