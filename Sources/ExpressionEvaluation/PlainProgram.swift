@@ -1,7 +1,7 @@
 import ManagedObjectModel
 package import MappingExpressions
 
-/// An expression of numbers, dates, truth values and texts over numbered inputs, as a list of steps.
+/// An expression of numbers, dates, truth values and texts over numbered inputs, as steps.
 ///
 /// It gives what an evaluator gives, several times as fast, and leaves to it whatever is no plain
 /// case: errors, numbers that are too large, values of different kinds, texts beyond ASCII.

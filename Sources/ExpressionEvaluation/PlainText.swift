@@ -30,8 +30,8 @@ package struct PlainText: Equatable, Sendable {
         isASCII = true
     }
 
-    /// Whether bytes are plain: each an ASCII character, and none a NUL, at which SQLite's functions
-    /// of texts end.
+    /// Whether bytes are plain: each an ASCII character, and none a NUL, at which functions of
+    /// SQLite end.
     ///
     /// - Complexity: O(n), eight bytes at a time.
     static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -68,8 +68,9 @@ struct PlainBytes {
         }
     }
 
-    /// Whether the bytes up to a place and the one there are ASCII, or the text ends before: then no
-    /// mark of a letter continues what stands before the place.
+    /// Whether the bytes up to a place and the one there are ASCII, or the text ends before.
+    ///
+    /// Then no mark of a letter continues what stands before the place.
     func isASCII(through place: Int) -> Bool {
         bytes.prefix(place + 1).allSatisfy { $0 < 0x80 }
     }

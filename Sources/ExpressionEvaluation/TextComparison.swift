@@ -64,9 +64,31 @@ struct TextComparison {
 
     /// Whether a text starts with another one, which ends no text within a letter.
     func begins(_ text: String, with part: String) -> Bool {
+        if let isBeginning = beginsPlainly(text, part) { return isBeginning }
         let text = scalars(text)
         let part = scalars(part)
         return text.starts(with: part) && endsLetter(text, at: part.count)
+    }
+
+    /// The same where the part is ASCII, and the text up to the byte behind the part.
+    ///
+    /// No mark begins with an ASCII byte. Nil otherwise.
+    private func beginsPlainly(_ text: String, _ part: String) -> Bool? {
+        let foldsCase = options.contains(.caseInsensitive)
+        let fold = { (byte: UInt8) in
+            foldsCase && (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        }
+        var rest = text.utf8.makeIterator()
+        var isSame = true
+        for wanted in part.utf8 {
+            guard wanted < 0x80 else { return nil }
+            // A text that ends here is shorter, whatever the rest of the part is.
+            guard let found = rest.next() else { return false }
+            guard found < 0x80 else { return nil }
+            isSame = isSame && fold(found) == fold(wanted)
+        }
+        guard let behind = rest.next(), behind >= 0x80 else { return isSame }
+        return nil
     }
 
     /// Whether a text ends with another one, which does not start within a letter.

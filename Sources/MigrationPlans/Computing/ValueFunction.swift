@@ -39,10 +39,12 @@ package enum ValueFunction {
         ).first
         // One for all rows: it keeps what it compiled. All cells of a plan have one time.
         let evaluators = Evaluators(now: now, methods)
+        let programs = cells.map { PlainInputs.program(of: $0) }
         let compute = DatabaseFunction(name.description, pure: true) { arguments in
             let cell = try cell(arguments, in: cells, inputs: nil)
+            let program = Int.fromDatabaseValue(arguments[0]).flatMap { programs[$0] }
             return try failures.naming(cell, arguments[1]) { () throws(ExpressionError) in
-                let value = try value(of: cell, arguments[2...], evaluators)
+                let value = try value(of: cell, arguments[2...], program, evaluators)
                 if value == nil, cell.isRequired { throw missing }
                 return value
             }
@@ -87,8 +89,13 @@ package enum ValueFunction {
 
     private static func value(
         of cell: ComputedCell, _ arguments: ArraySlice<DatabaseValue>,
-        _ evaluators: Evaluators
+        _ program: PlainProgram?, _ evaluators: Evaluators
     ) throws(ExpressionError) -> (any DatabaseValueConvertible)? {
+        if let program, let found = PlainInputs(arguments, of: cell).value(of: program) {
+            return try found.map { scalar throws(ExpressionError) in
+                try StoredCell(scalar, as: cell.type).databaseValue
+            }
+        }
         if let tree = cell.value.tree {
             let text = arguments.first.flatMap { String.fromDatabaseValue($0) } ?? ""
             let object = try TreeText.object(Array(text.utf8), tree)

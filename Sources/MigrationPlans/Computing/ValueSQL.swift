@@ -87,8 +87,8 @@ package struct ValueSQL {
         cell.tree.map { [$0.sql(from: row)] } ?? cell.inputs.map { $0.sql(from: row) }
     }
 
-    /// Whether all texts that the cell reads are ASCII without a NUL, at which SQLite's functions of
-    /// texts end; nil where they do not stand in the row itself, and where it reads none.
+    /// Whether all texts that the cell reads are ASCII without a NUL, at which functions of SQLite
+    /// end; nil where they do not stand in the row itself, and where it reads none.
     var isASCII: SQLText? {
         let texts = cell.inputs.filter { $0.valueType == .string }
         guard !texts.isEmpty, texts.allSatisfy(\.steps.isEmpty) else { return nil }
