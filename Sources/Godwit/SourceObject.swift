@@ -57,7 +57,7 @@ public struct SourceObject {
 
     /// A part of the value of a binary or string attribute.
     ///
-    /// Godwit holds the whole value while it takes the part out.
+    /// Godwit reads no more than the part, so that a value need not fit into memory.
     ///
     /// - Parameters:
     ///   - attribute: its name.

@@ -64,12 +64,12 @@ package final class JobRunner: Sendable {
             }
             let copier = ChunkCopier(
                 file: file.laidOut, connection: connection, policies: environment.policies,
-                attempt: try environment.resolve(attempt.folder))
-            try copier.attach(
-                source: environment.resolve(job.source),
-                support: job.sourceSupport.map { reference throws(EngineError) in
+                attempt: try environment.resolve(attempt.folder),
+                support: try job.sourceSupport.map { reference throws(EngineError) in
                     try environment.resolve(reference)
-                }, routes: routes(of: chunk, job))
+                })
+            try copier.attach(
+                source: environment.resolve(job.source), routes: routes(of: chunk, job))
             var made = Made(rows: try copier.copy(chunk))
             try count(tables.map(\.name), of: chunk, file.plan, connection, &made)
             return made

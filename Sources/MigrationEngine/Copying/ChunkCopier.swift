@@ -19,6 +19,8 @@ struct ChunkCopier {
     /// The folder of the attempt, for what must be known of a process that ends; nil where no other
     /// process looks there.
     var attempt: FilePath?
+    /// The folder of the source's external data; nil for none.
+    var support: FilePath?
 
     private var plan: MigrationPlan { file.plan }
 
@@ -26,7 +28,7 @@ struct ChunkCopier {
     ///
     /// - Throws: `EngineError.store` for files that cannot be attached.
     func attach(
-        source: FilePath, support: FilePath?, routes: [Int: FilePath]
+        source: FilePath, routes: [Int: FilePath]
     ) throws(EngineError) {
         try EngineError.translating {
             try connection.attachImmutable(source, as: "src")
@@ -65,8 +67,9 @@ struct ChunkCopier {
         guard case .feed(let place) = chunk.subject, plan.feeds.indices.contains(place),
             !plan.policies.isEmpty
         else { return }
-        try PolicyCopier(file: file, connection: connection, policies: policies, note: note)
-            .run(after: plan.feeds[place])
+        try PolicyCopier(
+            file: file, connection: connection, policies: policies, note: note, support: support
+        ).run(after: plan.feeds[place])
     }
 
     /// Copies the rows of one chunk, in ascending keys.

@@ -35,7 +35,7 @@ package final class StoreAssembler {
     private var copier: ChunkCopier {
         ChunkCopier(
             file: file, connection: connection, failures: valueFailures, policies: policies,
-            attempt: attempt)
+            attempt: attempt, support: source.externalData)
     }
     private var connection: Connection { builder.connection }
 
@@ -102,8 +102,7 @@ package final class StoreAssembler {
     /// Makes the source known to the statements that copy it.
     private func attachSource() throws(EngineError) {
         guard !isSourceAttached else { return }
-        try copier.attach(
-            source: source.database, support: source.externalData, routes: [:])
+        try copier.attach(source: source.database, routes: [:])
         isSourceAttached = true
     }
 

@@ -11,6 +11,8 @@ struct PolicyCopier {
     let policies: PolicyLibrary
     /// Gets what is in hand.
     let note: PolicyNote?
+    /// The folder of the source's external data.
+    let support: FilePath?
 
     /// The store's UUID, by which the app knows its objects.
     private let store: String
@@ -20,10 +22,13 @@ struct PolicyCopier {
     ///   - connection: with the source attached as `src`.
     ///   - policies: the ones that the process carries.
     ///   - note: gets what is in hand; nil where no process reads it.
+    ///   - support: the folder of the source's external data; nil for none.
     /// - Throws: `EngineError.store` for a source without metadata.
     init(
-        file: LaidOutPlan, connection: Connection, policies: PolicyLibrary, note: PolicyNote?
+        file: LaidOutPlan, connection: Connection, policies: PolicyLibrary, note: PolicyNote?,
+        support: FilePath?
     ) throws(EngineError) {
+        self.support = support
         self.file = file
         self.connection = connection
         self.policies = policies
@@ -51,7 +56,7 @@ struct PolicyCopier {
             let context = PolicyContext(
                 file: file, pass: pass, policy: policy, connection: connection,
                 writer: MadeObjectWriter(connection, file.destination))
-            try run(code, PolicyPortion(context))
+            try run(code, PolicyPortion(context, support: support))
         }
     }
 

@@ -1,4 +1,5 @@
 import CoreDataStore
+import DurableFiles
 import ExpressionEvaluation
 package import ManagedObjectModel
 import MappingExpressions
@@ -16,9 +17,13 @@ package final class PolicyPortion {
     let reader: SourceReader
     let state = PolicyState()
 
-    init(_ context: PolicyContext) {
+    /// - Parameters:
+    ///   - context: of the entity mapping.
+    ///   - support: the folder of the source's external data; nil for none.
+    init(_ context: PolicyContext, support: FilePath?) {
         self.context = context
-        reader = SourceReader(file: context.file, connection: context.connection)
+        reader = SourceReader(
+            file: context.file, connection: context.connection, support: support)
     }
 }
 

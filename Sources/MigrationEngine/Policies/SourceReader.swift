@@ -1,4 +1,5 @@
 import CoreDataStore
+import DurableFiles
 import ExpressionEvaluation
 import ManagedObjectModel
 import MappingExpressions
@@ -15,7 +16,13 @@ final class SourceReader {
     private let numbers: SplitNumbers
     private let cells: CellSQL
 
-    init(file: LaidOutPlan, connection: Connection) {
+    /// The value that a piece was read of last, by its object and name.
+    private var open: (object: SourceObjectKey, name: String, bytes: SourceBytes?)?
+    /// The folder of the source's external data.
+    private let support: FilePath?
+
+    init(file: LaidOutPlan, connection: Connection, support: FilePath?) {
+        self.support = support
         self.file = file
         self.connection = connection
         numbers = SplitNumbers(file.plan.splits, cells: file.plan.computedCells)
@@ -62,21 +69,30 @@ final class SourceReader {
         return try query.step() ? query.cell(0)?.value(type) : nil
     }
 
+    /// A part of a text or of binary data; the rest is not read.
     func bytes(
         _ name: String, of object: SourceObjectKey, from offset: Int64, count: Int64
     ) throws -> [UInt8]? {
-        let (column, type) = try attribute(name, object)
+        let (_, type) = try attribute(name, object)
         guard [.binary, .transformable, .string].contains(type) else {
             throw PolicyFailure("\(object.entity).\(name) is not a binary or text attribute")
         }
-        let query = try statement(
-            "SELECT substr(CAST(\(column) AS BLOB), ?2, ?3) FROM src.\(try table(of: object)) s "
-                + "WHERE s.Z_PK = ?1")
-        defer { query.reset() }
-        try query.bind(object.key, at: 1)
-        try query.bind(min(max(0, offset), Int64.max - 1) + 1, at: 2)
-        try query.bind(max(0, count), at: 3)
-        return try query.step() ? query.blob(0) : nil
+        if open.map({ $0.object != object || $0.name != name }) ?? true {
+            open = nil
+            open = (object, name, try opened(name, of: object))
+        }
+        return try open?.bytes?.bytes(from: max(0, offset), count: max(0, count))
+    }
+
+    private func opened(_ name: String, of object: SourceObjectKey) throws -> SourceBytes? {
+        for owner in layout.model.ancestry(of: object.entity) {
+            guard let found = layout.column(.attribute(PropertyKey(owner.name, name))) else {
+                continue
+            }
+            return try SourceBytes(
+                found.column, of: found.table.name, key: object.key, connection, support: support)
+        }
+        return nil
     }
 
     private var attributes: [String: [String: (SQLText, AttributeType)]] = [:]

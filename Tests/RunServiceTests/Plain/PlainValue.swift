@@ -24,7 +24,7 @@ enum PlainValue: Hashable {
     /// dates are integers where they are whole.
     init(_ value: DefaultValue) {
         func number(_ real: Double) -> PlainValue {
-            real == real.rounded() ? .integer(Int64(real)) : .real(real)
+            Int64(exactly: real).map { .integer($0) } ?? .real(real)
         }
         switch value {
         case .integer(let integer): self = .integer(integer)
