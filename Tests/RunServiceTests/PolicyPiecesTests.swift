@@ -56,7 +56,9 @@ import Testing
             // Values in the row, in files and missing ones were all there.
             let kinds = try lab.raw {
                 try Int.fetchOne(
-                    $0, sql: "SELECT count(DISTINCT ifnull(hex(substr(ZSCAN, 1, 1)), '')) FROM ZPHOTO")
+                    $0,
+                    sql: "SELECT count(DISTINCT ifnull(hex(substr(ZSCAN, 1, 1)), '')) "
+                        + "FROM ZPHOTO")
             }
             #expect(kinds == 3)
         }

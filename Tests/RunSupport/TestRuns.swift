@@ -5,6 +5,7 @@ import CoreDataStore
 package import DurableFiles
 import Jobs
 import LocalCluster
+package import MigrationEngine
 package import RunLedger
 package import RunMoves
 import RunService
@@ -18,6 +19,8 @@ package struct TestRuns {
     package var environment: RunEnvironment
     package var waitsForSpace = false
     package var slots = 2
+    /// The migration policies that the slots run.
+    package var policies = PolicyLibrary()
     package var watch: @Sendable (WatchEvent) -> Void = { _ in }
     package var logged: @Sendable (String) -> Void = { _ in }
 
@@ -68,8 +71,10 @@ package struct TestRuns {
     private func cluster(slots: Int, waits: Bool) -> LocalCluster {
         let clock = ContinuousClock()
         let beginning = clock.now
+        var threads = LocalSlots(.threads, count: slots)
+        threads.policies = policies
         var cluster = LocalCluster(
-            slots: LocalSlots(.threads, count: slots), waitsForSpace: waits,
+            slots: threads, waitsForSpace: waits,
             environment: environment,
             place: LocalPlace(
                 sockets: FilePath("/tmp"),

@@ -29,8 +29,9 @@ final class SourceBytes {
         guard let found else { return nil }
         var reference = ExternalReference.malformed
         if column.isExternal {
-            reference = try found.bytes(from: 0, count: Int64(ExternalReference.referenceLength + 1))
-                .withUnsafeBytes { ExternalReference($0) }
+            let start = try found.bytes(
+                from: 0, count: Int64(ExternalReference.referenceLength + 1))
+            reference = start.withUnsafeBytes { ExternalReference($0) }
         }
         pieces = found
         prefix = reference == .inline ? 1 : 0

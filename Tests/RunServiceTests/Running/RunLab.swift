@@ -4,6 +4,7 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import ManagedObjectModel
+import MigrationEngine
 import MigrationPlans
 import RunLedger
 import RunSupport
@@ -115,7 +116,7 @@ struct RunLab {
     @discardableResult
     func migrate(
         _ stores: [FilePath], strategy: Strategy? = nil,
-        files: DurableFileSystem = DurableFileSystem(),
+        files: DurableFileSystem = DurableFileSystem(), policies: PolicyLibrary = PolicyLibrary(),
         change: (inout RunRequest) -> Void = { _ in },
         watch: @escaping @Sendable (WatchEvent) -> Void = { _ in }
     ) throws(RunError) -> RunEnding {
@@ -130,6 +131,7 @@ struct RunLab {
         }
         var runs = TestRuns(environment(files))
         runs.watch = watch
+        runs.policies = policies
         return try runs.run(request, over: found)
     }
 
