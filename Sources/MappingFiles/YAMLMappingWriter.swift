@@ -31,12 +31,15 @@ package enum YAMLMappingWriter {
     ///   - source: the model of the stores as they are.
     ///   - destination: the model that they are to have.
     ///   - comments: lines for its head.
+    ///   - hasHashes: whether it names the entities' version hashes, so that it fits these two
+    ///     versions alone.
     /// - Returns: a text that reads as a mapping which gives the same migration as inference, where
     ///   inference succeeds.
     /// - Complexity: that of `Inference`.
     package static func scaffold(
-        from source: Model, to destination: Model, comments: [String]
+        from source: Model, to destination: Model, comments: [String], hasHashes: Bool = false
     ) -> String {
+        let hashes = hasHashes ? (VersionHashes(source), VersionHashes(destination)) : nil
         let (inference, refusals) = Inference.partial(from: source, to: destination)
         var lines = YAMLLines(comments: comments)
         lines.add("entities:")
@@ -45,6 +48,12 @@ package enum YAMLMappingWriter {
             lines.add(
                 mapping, refusals.filter { $0.entity == mapping.destination },
                 changes: changes.expressions)
+            if let hash = mapping.source.flatMap({ hashes?.0.entities[$0] }) {
+                lines.add("sourceHash: \(YAMLLines.base64(hash))", at: 2)
+            }
+            if let hash = mapping.destination.flatMap({ hashes?.1.entities[$0] }) {
+                lines.add("destinationHash: \(YAMLLines.base64(hash))", at: 2)
+            }
             let dropped = mapping.dropped(of: source, besides: changes)
             if !dropped.isEmpty {
                 lines.comment("dropped: \(dropped.joined(separator: ", "))", at: 2)
@@ -246,7 +255,7 @@ struct YAMLLines {
         return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 
-    private static func base64(_ bytes: [UInt8]) -> String {
+    static func base64(_ bytes: [UInt8]) -> String {
         "\"\(Data(bytes).base64EncodedString())\""
     }
 }

@@ -44,6 +44,27 @@ struct ScaffoldTests {
             ])
     }
 
+    @Test("a scaffold names the version hashes of its entities if it is asked to")
+    func hashes() throws {
+        let entities = ["Gone", "Note"].map { name in
+            Entity(name: name, attributes: [Attribute(name: "age", type: .integer16)])
+        }
+        let source = try Model(entities: entities)
+        let destination = try Model(entities: [
+            Entity(name: "Added", attributes: [Attribute(name: "on", type: .date)]), entities[1],
+        ])
+        let text = YAMLMappingWriter.scaffold(
+            from: source, to: destination, comments: [], hasHashes: true)
+        let mappings = try MappingFile(path: "m.yaml", form: .yaml, bytes: Array(text.utf8))
+            .definition.entityMappings
+        let (before, after) = (VersionHashes(source).entities, VersionHashes(destination).entities)
+        #expect(mappings.count == 3)
+        for mapping in mappings {
+            #expect(mapping.sourceHash == mapping.source.flatMap { before[$0] })
+            #expect(mapping.destinationHash == mapping.destination.flatMap { after[$0] })
+        }
+    }
+
     @Test("a scaffold gives the migration that inference gives", arguments: UInt64(1)...150)
     func scaffolds(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -170,6 +170,9 @@ struct MappingScaffoldCommand: ParsableCommand {
     @Argument(help: "The destination model.")
     var destination: ModelArgument
 
+    @Flag(help: "Name the version hashes, so that the mapping fits these versions alone.")
+    var hashes = false
+
     @OptionGroup
     var output: TextOutput
 
@@ -180,7 +183,7 @@ struct MappingScaffoldCommand: ParsableCommand {
             comments: [
                 "A mapping for godwit migrate --mapping. Edit it as needed.",
                 "Godwit infers entities and properties that this file does not mention.",
-            ])
+            ], hasHashes: hashes)
         try output.write(text)
     }
 }
