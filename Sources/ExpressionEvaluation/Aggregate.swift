@@ -19,19 +19,22 @@ enum Aggregate {
     }
 
     /// The average; no value of no members, a decimal of decimals, else a real number.
+    ///
+    /// `count`: how many members there are, if those without a value count as 0.
     static func average<Object>(
-        _ members: [ExpressionValue<Object>], _ name: String
+        _ members: [ExpressionValue<Object>], of count: Int? = nil, _ name: String
     ) throws(ExpressionError) -> ExpressionValue<Object> {
         let numbers = try numbers(members, name)
-        guard !numbers.isEmpty else { return .null }
-        return .scalar(try mean(numbers).scalar)
+        let count = count ?? numbers.count
+        guard count > 0 else { return .null }
+        return .scalar(try mean(numbers, of: count).scalar)
     }
 
     private static func mean(
-        _ numbers: [EvaluatedNumber]
+        _ numbers: [EvaluatedNumber], of members: Int
     ) throws(ExpressionError) -> EvaluatedNumber {
         let total = try sum(numbers)
-        let count = EvaluatedNumber.integer(Int64(numbers.count))
+        let count = EvaluatedNumber.integer(Int64(members))
         guard case .integer = total else {
             return try EvaluatedNumber.result(of: .divide, total, count)
         }
@@ -66,7 +69,7 @@ enum Aggregate {
         guard !sorted.isEmpty else { return .null }
         let middle = sorted.count / 2
         if sorted.count % 2 == 1 { return .scalar(sorted[middle].scalar) }
-        return .scalar(try mean([sorted[middle - 1], sorted[middle]]).scalar)
+        return .scalar(try mean([sorted[middle - 1], sorted[middle]], of: 2).scalar)
     }
 
     /// The most frequent member, the smallest one of several.

@@ -58,7 +58,8 @@ extension ExpressionEvaluator {
         }
         switch name {
         case "@sum": return try Aggregate.sum(found, name)
-        case "@avg": return try Aggregate.average(found, name)
+        // As documented for key-value coding, members without a value count as 0.
+        case "@avg": return try Aggregate.average(found, of: members.count, name)
         case "@min": return try Aggregate.extreme(found, name) { $0 }
         case "@max": return try Aggregate.extreme(found, name) { !$0 }
         case "@unionOfObjects": return .collection(found, kind == .set ? .set : .array)

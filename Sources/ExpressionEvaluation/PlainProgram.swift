@@ -4,7 +4,8 @@ package import MappingExpressions
 /// An expression of numbers, dates, truth values and texts over numbered inputs, as steps.
 ///
 /// It gives what an evaluator gives, several times as fast, and leaves to it whatever is no plain
-/// case: errors, numbers that are too large, values of different kinds, texts beyond ASCII.
+/// case: errors, numbers that are too large, values of different kinds. Of texts beyond ASCII it
+/// changes letters and sees beginnings; what else is asked of them is left, too.
 package struct PlainProgram: Sendable {
     enum Arithmetic: Sendable {
         case add, subtract, multiply, divide
@@ -145,7 +146,10 @@ package struct PlainProgram: Sendable {
         case .endsWith: step = .part(.end, foldsCase: foldsCase)
         case .contains: step = .part(.anywhere, foldsCase: foldsCase)
         case .contained:
-            guard case .list(let members) = comparison.right, !members.isEmpty else { return false }
+            // The left side is said for each member, and none may fail that an evaluator looks at.
+            guard case .list(let members) = comparison.right, !members.isEmpty,
+                ([comparison.left] + members).allSatisfy(Self.isLeaf)
+            else { return false }
             let parts = members.map { member in
                 MappingPredicate.comparison(
                     PredicateComparison(
@@ -157,6 +161,13 @@ package struct PlainProgram: Sendable {
         guard add(sides.0, depth: depth), add(sides.1, depth: depth + 1) else { return false }
         steps.append(step)
         return true
+    }
+
+    private static func isLeaf(_ expression: MappingExpression) -> Bool {
+        switch expression {
+        case .null, .constant, .variable: true
+        default: false
+        }
     }
 
     /// Parts of which the first that decides ends the test.

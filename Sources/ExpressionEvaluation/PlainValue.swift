@@ -1,7 +1,7 @@
 package import ManagedObjectModel
 
 /// A value of which a program of plain values has no need to keep count of: a number, a date, a
-/// truth value, a text of ASCII characters, or none.
+/// truth value, a text that stands elsewhere, or none.
 package enum PlainValue: Equatable, Sendable {
     case null
     case integer(Int64)

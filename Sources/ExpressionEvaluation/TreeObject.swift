@@ -6,7 +6,7 @@ package import MappingExpressions
 package struct TreeObject: Hashable, Sendable {
     /// The entity above all that its entity inherits from: keys are unique below it.
     let root: String
-    let key: Int64
+    package let key: Int64
     /// By the names of attributes and relationships.
     let values: [String: ExpressionValue<TreeObject>]
 

@@ -15,17 +15,25 @@ package import MappingExpressions
 /// A query for each branch keeps SQL flat: SQLite's parser has a bound on what is nested.
 package struct TreeText {
     /// The objects of one branch.
-    private struct Rows {
+    private final class Rows {
         struct Row {
             let place: Int64
             let key: Int64
             let values: [StoredCell?]
         }
 
+        /// An object and one that leads to it.
+        struct Link: Hashable {
+            let owner: Int64
+            let target: Int64
+        }
+
         /// By the keys of the objects that lead to them.
         var rows: [Int64: [Row]] = [:]
         /// Of the tree behind the branch.
         var branches: [Rows] = []
+        /// Those that were made, by their keys: many paths may lead to one.
+        var objects: [Int64: TreeObject] = [:]
     }
 
     private let bytes: [UInt8]
@@ -40,7 +48,7 @@ package struct TreeText {
     ///   - tree: for which it was made.
     /// - Returns: the object with all values that the tree asks for.
     /// - Throws: `ExpressionError` for a text that was made for another tree.
-    /// - Complexity: O(n log n) in the bytes, for each path that leads to an object.
+    /// - Complexity: O(n log n) in the bytes, which have each path that leads to an object.
     package static func object(
         _ bytes: [UInt8], _ tree: ObjectTree
     ) throws(ExpressionError) -> TreeObject {
@@ -68,9 +76,11 @@ package struct TreeText {
         }
         for (branch, found) in zip(tree.branches, branches) {
             let rows = (found.rows[key] ?? []).sorted { ($0.place, $0.key) < ($1.place, $1.key) }
-            let objects = rows.map { row in
-                ExpressionValue<TreeObject>.object(
-                    object(row.key, row.values, branch.tree, found.branches))
+            let objects = rows.map { row -> ExpressionValue<TreeObject> in
+                if let known = found.objects[row.key] { return .object(known) }
+                let made = object(row.key, row.values, branch.tree, found.branches)
+                found.objects[row.key] = made
+                return .object(made)
             }
             values[branch.name] =
                 branch.isToMany
@@ -101,14 +111,14 @@ package struct TreeText {
     private mutating func branches(of tree: ObjectTree) throws(ExpressionError) -> [Rows] {
         var found: [Rows] = []
         for branch in tree.branches {
-            var rows = Rows()
-            var known: Set<[Int64]> = []
+            let rows = Rows()
+            var known: Set<Rows.Link> = []
             while bytes[place...].first != Self.end {
                 let owner = try key()
                 let order = branch.isOrdered ? try cell() : nil
                 let own = try key()
                 let values = try cells(branch.tree)
-                guard known.insert([owner, own]).inserted else { continue }
+                guard known.insert(Rows.Link(owner: owner, target: own)).inserted else { continue }
                 var position: Int64 = 0
                 if case .integer(let number)? = order { position = number }
                 rows.rows[owner, default: []].append(
@@ -141,39 +151,41 @@ package struct TreeText {
         }
         let (letter, content) = (bytes[place], bytes[place..<end].dropFirst())
         place = end + 1
-        switch Character(UnicodeScalar(letter)) {
-        case "n": return nil
-        case "i":
-            guard let number = Int64(String(decoding: content, as: UTF8.self)) else { break }
+        switch letter {
+        case UInt8(ascii: "n"): return nil
+        case UInt8(ascii: "i"):
+            guard let number = Self.integer(content) else { break }
             return .integer(number)
-        case "r":
+        case UInt8(ascii: "r"):
             guard let number = Double(String(decoding: content, as: UTF8.self)) else { break }
             return .real(number)
-        case "t":
-            guard let bytes = Self.bytes(content) else { break }
+        case UInt8(ascii: "t"):
+            guard let bytes = StoredCell.bytes(content) else { break }
             return .text(String(decoding: bytes, as: UTF8.self))
-        case "b":
-            guard let bytes = Self.bytes(content) else { break }
+        case UInt8(ascii: "b"):
+            guard let bytes = StoredCell.bytes(content) else { break }
             return .blob(bytes)
         default: break
         }
         throw Self.malformed
     }
 
-    private static func bytes(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits.count / 2)
-        var high: UInt8?
-        for digit in digits {
-            guard let value = Character(UnicodeScalar(digit)).hexDigitValue else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | UInt8(value))
-                high = nil
-            } else {
-                high = UInt8(value)
-            }
+    private static func integer(_ digits: ArraySlice<UInt8>) -> Int64? {
+        var rest = digits
+        let isNegative = rest.first == UInt8(ascii: "-")
+        if isNegative { rest = rest.dropFirst() }
+        guard !rest.isEmpty else { return nil }
+        // The smallest integer has no positive counterpart.
+        var number: Int64 = 0
+        for digit in rest {
+            guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else { return nil }
+            let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflows) = tens.subtractingReportingOverflow(
+                Int64(digit - UInt8(ascii: "0")))
+            guard !isTooLarge, !overflows else { return nil }
+            number = sum
         }
-        return bytes
+        if isNegative { return number }
+        return number == .min ? nil : -number
     }
 }

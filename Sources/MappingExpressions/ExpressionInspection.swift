@@ -16,12 +16,17 @@ package struct ExpressionInspection: Hashable, Sendable {
     package private(set) var usesNow = false
     /// How many times `ATTEMPT` occurs.
     package private(set) var attempts = 0
+    /// How many expressions it consists of.
+    package private(set) var size = 0
+    /// How many levels of expressions there are.
+    package private(set) var depth = 0
     /// Whether `SELF` or a key without a variable occurs.
     package private(set) var usesEvaluatedObject = false
     /// Whether objects, variables and `now` determine the value: no method is called.
     package var isDeterministic: Bool { calls.isEmpty }
 
     private var bound: [String] = []
+    private var level = 0
 
     /// Inspects an expression of at most 64 levels.
     ///
@@ -34,6 +39,10 @@ package struct ExpressionInspection: Hashable, Sendable {
     package init(_ predicate: MappingPredicate) { visit(predicate) }
 
     private mutating func visit(_ expression: MappingExpression) {
+        size += 1
+        level += 1
+        depth = max(depth, level)
+        defer { level -= 1 }
         switch expression {
         case .null, .constant: break
         case .evaluatedObject: usesEvaluatedObject = true

@@ -76,9 +76,16 @@ private struct ObjectTreeReader {
             ObjectTree(
                 entity: entity, root: model.root(of: entity)?.name ?? entity, fields: fields,
                 branches: branches.map { relationship, node in
-                    ObjectTree.Branch(
+                    // The order of a list that is its own inverse is that of neither side.
+                    let owner = model.relationship(relationship.name, of: entity)?.owner.name
+                    let isOrdered =
+                        relationship.isOrdered
+                        && model.inverse(of: relationship).map {
+                            $0.relationship.name != relationship.name || $0.owner.name != owner
+                        } ?? true
+                    return ObjectTree.Branch(
                         name: relationship.name, isToMany: relationship.isToMany,
-                        isOrdered: relationship.isOrdered, tree: node.tree(in: model))
+                        isOrdered: isOrdered, tree: node.tree(in: model))
                 })
         }
     }

@@ -43,7 +43,9 @@ struct ParsedOperand {
     func expression() throws(PlacedError) -> MappingExpression {
         guard case .expression(let expression) = content else {
             throw PlacedError(
-                .syntax, "a predicate stands where a value is expected", position)
+                .syntax,
+                "a predicate stands where a value is expected: write TERNARY(predicate, YES, NO)",
+                position)
         }
         return expression
     }
@@ -53,7 +55,7 @@ struct ParsedOperand {
         guard case .predicate(let predicate) = content else {
             throw PlacedError(
                 .syntax,
-                "a value stands where a predicate is expected, such as value == TRUE", position)
+                "a value stands where a predicate is expected, such as value == YES", position)
         }
         return predicate
     }

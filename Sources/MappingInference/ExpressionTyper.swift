@@ -1,3 +1,4 @@
+import ExpressionEvaluation
 import ManagedObjectModel
 import MappingExpressions
 import MappingModel
@@ -76,12 +77,40 @@ struct ExpressionTyper {
         case .and(let parts), .or(let parts): for part in parts { check(part) }
         case .not(let part): check(part)
         case .comparison(let comparison):
-            let left = kind(of: comparison.left)
-            _ = kind(of: comparison.right)
-            if comparison.quantifier != .direct, case .collection = left { return }
-            if comparison.quantifier != .direct, left != .unknown {
+            check(comparison)
+        }
+    }
+
+    private mutating func check(_ comparison: PredicateComparison) {
+        var left = kind(of: comparison.left)
+        let right = kind(of: comparison.right)
+        if comparison.quantifier != .direct {
+            guard case .collection = left else {
+                guard left != .unknown else { return }
                 mistake("\(comparison.quantifier.rawValue) needs a collection, not \(left.noun)")
+                return
             }
+            // Members of members count as members.
+            while case .collection(let member) = left { left = member }
+        }
+        switch comparison.relation {
+        case .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+            guard !left.isComparable(with: right) else { return }
+            let hint: String =
+                if case .collection = left {
+                    ". Write ANY or ALL before it, or .@count behind it"
+                } else { "" }
+            mistake(
+                "\(comparison.left.text) \(comparison.relation.rawValue) "
+                    + "\(comparison.right.text) compares \(left.noun) with \(right.noun)\(hint)")
+        case .matches:
+            guard case .constant(.text(let pattern)) = comparison.right else { return }
+            do throws(ExpressionError) {
+                _ = try TextPattern(pattern)
+            } catch {
+                mistake("\(comparison.right.text) is no pattern: \(error)")
+            }
+        default: return
         }
     }
 
@@ -109,6 +138,12 @@ struct ExpressionTyper {
     // MARK: - Key paths
 
     private mutating func path(_ operand: MappingExpression, _ keys: [String]) -> ValueKind {
+        if operand == .evaluatedObject, evaluated == nil {
+            let path = keys.joined(separator: ".")
+            return mistake(
+                "\(path) names no value: write $source.\(path) for a property of the source "
+                    + "object, or quotes around a text")
+        }
         var kind = kind(of: operand)
         var rest = keys[...]
         while let key = rest.popFirst() {
@@ -157,10 +192,7 @@ struct ExpressionTyper {
     private mutating func value(of key: String, in kind: ValueKind) -> ValueKind {
         switch kind {
         case .unknown, .null: return .unknown
-        case .collection(let member):
-            let inner = value(of: key, in: member)
-            if case .collection = inner { return inner }
-            return .collection(inner)
+        case .collection(let member): return .collection(value(of: key, in: member))
         case .composite(let elements):
             if let element = elements.first(where: { $0.name == key }) { return ValueKind(element) }
             return mistake(

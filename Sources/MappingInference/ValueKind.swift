@@ -66,6 +66,20 @@ indirect enum ValueKind: Hashable, Sendable {
         }
     }
 
+    /// Whether a comparison with another value can hold.
+    ///
+    /// Values of two kinds are never equal, and have no order; no value is compared with all.
+    func isComparable(with other: ValueKind) -> Bool {
+        switch (self, other) {
+        case (.unknown, _), (_, .unknown), (.null, _), (_, .null): true
+        case (.object, .object), (.collection, .collection): true
+        case (.collection, _), (_, .collection): false
+        case (.number, .decimal), (.decimal, .number): true
+        case (.opaque, _), (_, .opaque), (.composite, _), (_, .composite): true
+        default: self == other
+        }
+    }
+
     /// Whether functions of texts take it.
     var isText: Bool {
         switch self {

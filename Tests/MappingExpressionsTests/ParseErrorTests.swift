@@ -63,17 +63,25 @@ struct ParseErrorTests {
             ("SUBQUERY(a, x, x > 1)", "column 13: unexpected x; expected a variable"),
             (
                 "SUBQUERY(a, $x, b)",
-                "column 17: a value stands where a predicate is expected, such as value == TRUE"
+                "column 17: a value stands where a predicate is expected, such as value == YES"
             ),
             (
                 "TERNARY(a, 1, 2)",
-                "column 9: a value stands where a predicate is expected, such as value == TRUE"
+                "column 9: a value stands where a predicate is expected, such as value == YES"
             ),
             ("TERNARY(a == 1, 1)", "column 1: TERNARY takes 3 arguments, not 2"),
             ("FUNCTION(a, 'b:')", "column 13: b: takes 1 arguments, not 0"),
             ("FUNCTION(a)", "column 11: unexpected ); expected ,"),
-            ("a == 1", "column 1: a predicate stands where a value is expected"),
-            ("(a == 1) + 2", "column 2: a predicate stands where a value is expected"),
+            (
+                "a == 1",
+                "column 1: a predicate stands where a value is expected: "
+                    + "write TERNARY(predicate, YES, NO)"
+            ),
+            (
+                "(a == 1) + 2",
+                "column 2: a predicate stands where a value is expected: "
+                    + "write TERNARY(predicate, YES, NO)"
+            ),
             ("a UTI-EQUALS 'x'", "column 3: UTI-EQUALS is not supported"),
             ("`", "column 1: unexpected character `"),
         ])
@@ -87,14 +95,14 @@ struct ParseErrorTests {
     @Test(
         "predicates",
         arguments: [
-            ("a", "column 1: a value stands where a predicate is expected, such as value == TRUE"),
+            ("a", "column 1: a value stands where a predicate is expected, such as value == YES"),
             (
                 "a == 1 AND b",
-                "column 12: a value stands where a predicate is expected, such as value == TRUE"
+                "column 12: a value stands where a predicate is expected, such as value == YES"
             ),
             (
                 "NOT a",
-                "column 5: a value stands where a predicate is expected, such as value == TRUE"
+                "column 5: a value stands where a predicate is expected, such as value == YES"
             ),
             ("a CONTAIN 'x'", "column 3: unexpected CONTAIN; did you mean CONTAINS?"),
             ("a begins 'x'", "column 3: unexpected begins; did you mean BEGINSWITH?"),
@@ -105,7 +113,11 @@ struct ParseErrorTests {
             ),
             ("a ==[cx] 'x'", "column 6: unknown option x; there are c, d and n"),
             ("a ==[] 'x'", "column 6: unexpected ]; expected c, d, cd, n or cdn"),
-            ("a == b == c", "column 1: a predicate stands where a value is expected"),
+            (
+                "a == b == c",
+                "column 1: a predicate stands where a value is expected: "
+                    + "write TERNARY(predicate, YES, NO)"
+            ),
             ("ANY a", "column 6: unexpected end; expected a comparison"),
             ("ANY (a == 1)", "column 13: unexpected end; expected a comparison"),
             ("AND a == 1", "column 1: AND is a reserved word; as a key it is written #AND"),

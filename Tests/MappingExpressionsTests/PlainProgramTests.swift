@@ -186,9 +186,10 @@ extension PlainProgramTests {
         let inputs = Dictionary(
             uniqueKeysWithValues: Self.names.enumerated().map { ($0.element, $0.offset) })
         var (decided, beyond) = (0, 0)
-        for _ in 0..<8_000 {
+        for _ in 0..<9_000 {
             let expression = Self.text(3, &random)
-            let program = try #require(PlainProgram(expression, inputs: inputs, now: 0))
+            // Lists of what is computed have none.
+            guard let program = PlainProgram(expression, inputs: inputs, now: 0) else { continue }
             for _ in 0..<6 {
                 let values = Self.names.map { _ in
                     Int.random(in: 0..<6, using: &random) == 0

@@ -99,7 +99,7 @@ struct PredicateTests {
         "!(1 == 2) && (1 == 1 || 1 == 2)",
         "NOT 1 == 2 AND 1 == 1", "1 == 1 OR 1 / 0 == 1", "NOT (1 == 2 AND 1 / 0 == 1)",
         "not not truepredicate",
-        "TERNARY(1 == 2, 1, 2) == 2", "members.@count == 3 AND members.@avg.age > 27",
+        "TERNARY(1 == 2, 1, 2) == 2", "members.@count == 3 AND members.@avg.age > 18",
         "lead.name == 'Ann' and lead.boss = nil", "#size == members.@count",
     ]
 

@@ -46,7 +46,9 @@ struct ValueTests {
         ("lead.self.name", "'Ann'"), ("members.@count", "3"), ("projects.@count", "0"),
         ("lead.reports.@count", "2"), ("deputy.reports.@count", "nil"),
         ("members.@sum.salary", "41.0"),
-        ("members.@sum.age", "55"), ("members.@avg.age", "27.5"), ("members.@min.age", "25"),
+        ("members.@sum.age", "55"), ("members.@min.age", "25"),
+        // Who has no age counts as 0 (Key-Value Coding Programming Guide).
+        ("members.@avg.age", "18.333333333333332"),
         ("members.@max.age", "30"), ("members.@min.name", "'Ann'"), ("members.@max.name", "'Cid'"),
         ("projects.@sum.cost", "0"), ("projects.@avg.cost", "nil"), ("projects.@min.cost", "nil"),
         ("projects.@max.cost", "nil"), ("members.@sum.boss.age", "60"),

@@ -136,29 +136,43 @@ import Testing
             for _ in 0..<500 {
                 let isText = Bool.random(using: &maker.random)
                 let expression = isText ? maker.text(3) : maker.number(3)
-                let cell = try ComputedCell(
-                    value: ComputedValue(expression, of: "Note", in: layout.model),
-                    source: "Note", in: layout, type: isText ? .string : .double, name: "n", now: 0)
+                let cell = try Self.cell(expression, isText: isText, layout)
                 try ValueFunction.register(
                     connection, source: .main, cells: [cell], failures: ValueFailures())
-                let row = SourceRow("s", schema: "")
-                let sql = ComputedSQL(cells: [cell]).expression(cell, of: row)
+                let sql = ComputedSQL(cells: [cell]).expression(
+                    cell, of: SourceRow("s", schema: ""))
                 if !sql.description.hasPrefix("\"godwit_value") { bySQL += 1 }
-                let query = try connection.prepare("SELECT \(sql) FROM ZNOTE s WHERE Z_PK = ?1")
                 for (number, values) in rows.enumerated() {
                     let wanted = Self.evaluated(cell, values, evaluator)
-                    try query.bind(Int64(number + 1), at: 1)
-                    var found: StoredCell??
-                    do throws(StoreError) {
-                        found = try query.step() ? .some(query.cell(0)) : nil
-                    } catch { found = nil }
-                    query.reset()
+                    let found = try Self.computed(cell, row: number + 1, connection)
                     cases += 1
                     if wanted == nil { failures += 1 }
                     #expect(found == wanted, "\(expression.text) of \(values)")
                 }
             }
             #expect(cases >= 20_000 && failures < cases / 4 && bySQL > 200)
+        }
+    }
+
+    private static func cell(
+        _ expression: MappingExpression, isText: Bool, _ layout: StoreLayout
+    ) throws -> ComputedCell {
+        try ComputedCell(
+            value: ComputedValue(expression, of: "Note", in: layout.model), source: "Note",
+            in: layout, type: isText ? .string : .double, name: "n", now: 0)
+    }
+
+    /// What SQL gives for a row; nil for an error, nil within for NULL.
+    private static func computed(
+        _ cell: ComputedCell, row: Int, _ connection: Connection
+    ) throws -> StoredCell?? {
+        let sql = ComputedSQL(cells: [cell]).expression(cell, of: SourceRow("s", schema: ""))
+        let query = try connection.prepare("SELECT \(sql) FROM ZNOTE s WHERE Z_PK = ?1")
+        try query.bind(Int64(row), at: 1)
+        do throws(StoreError) {
+            return try query.step() ? .some(query.cell(0)) : nil
+        } catch {
+            return nil
         }
     }
 
@@ -201,5 +215,129 @@ import Testing
                     + "VALUES (\(values.joined(separator: ", ")))")
         }
         try connection.close()
+    }
+
+    private static func text(_ text: String) -> MappingExpression { .constant(.text(text)) }
+
+    private static func chain(
+        _ depth: Int, _ step: (MappingExpression) -> MappingExpression
+    ) -> MappingExpression {
+        (0..<depth).reduce(.keyPath(.variable("source"), ["text"])) { inner, _ in step(inner) }
+    }
+
+    /// Expressions as deep and as long as mapping files may have them.
+    private static let large: [(name: String, expression: MappingExpression)] = [
+        ("upper", chain(60) { .function(.uppercase, [$0]) }),
+        (
+            "endings",
+            chain(25) {
+                .conditional(
+                    .comparison(PredicateComparison($0, .endsWith, text("a"))), text("a"),
+                    text("b"))
+            }
+        ),
+        (
+            "members",
+            chain(12) {
+                .conditional(
+                    .comparison(
+                        PredicateComparison(
+                            $0, .contained, .list((0..<10).map { text("m\($0)") }))),
+                    text("a"), text("b"))
+            }
+        ),
+        (
+            "list",
+            .conditional(
+                .comparison(
+                    PredicateComparison(
+                        .keyPath(.variable("source"), ["text"]), .contained,
+                        .list((0..<2_000).map { text("m\($0)") }))), text("a"), text("b"))
+        ),
+        (
+            "table",
+            (0..<48).reduce(text("other")) { rest, number in
+                .conditional(
+                    .comparison(
+                        PredicateComparison(
+                            .keyPath(.variable("source"), ["text"]), .equal, text("m\(number)"))),
+                    text("\(number)"), rest)
+            }
+        ),
+    ]
+
+    @Test("what SQLite's parser does not take is left to Swift", arguments: large.map(\.name))
+    func largeExpressions(name: String) throws {
+        let expression = try #require(Self.large.first { $0.name == name }).expression
+        try withTemporaryFolder { folder in
+            let layout = try StoreLayout(model: try Self.model(), framework: .newestVerified)
+            let path = FilePath(folder.path).appending("rows.sqlite")
+            let rows = ["m7", "zA", "\u{E9}a", nil].map { text in
+                [text.map { DefaultValue.text($0) }] + [DefaultValue?](repeating: nil, count: 6)
+            }
+            try Self.write(rows, layout, to: path)
+            let connection = try Connection(path: path, mode: .immutable)
+            let cell = try Self.cell(expression, isText: true, layout)
+            try ValueFunction.register(
+                connection, source: .main, cells: [cell], failures: ValueFailures())
+            let evaluator = ExpressionEvaluator(NoObjects(), now: 0)
+            for (number, row) in rows.enumerated() {
+                let wanted = Self.evaluated(cell, row, evaluator)
+                #expect(wanted != nil)
+                #expect(try Self.computed(cell, row: number + 1, connection) == wanted)
+            }
+        }
+    }
+
+    /// Texts and blobs that no text of Swift is.
+    @Test(
+        "ill-formed texts, blobs and another collation give what the evaluator gives",
+        arguments: [
+            "CAST(x'61FF62' AS TEXT)", "CAST(x'FE' AS TEXT)", "CAST(x'80' AS TEXT)",
+            "CAST(x'C0' AS TEXT)", "x'4162'", "12", "CAST(x'61004162' AS TEXT)", "'a'", "'A'",
+        ])
+    func oddTexts(literal: String) throws {
+        let path = MappingExpression.keyPath(.variable("source"), ["text"])
+        let equal = MappingExpression.conditional(
+            .comparison(PredicateComparison(path, .equal, Self.text("A"))), Self.text("y"),
+            Self.text("n"))
+        try withTemporaryFolder { folder in
+            let layout = try StoreLayout(model: try Self.model(), framework: .newestVerified)
+            let file = FilePath(folder.path).appending("rows.sqlite")
+            try Self.write([[DefaultValue?](repeating: nil, count: 7)], layout, to: file)
+            let queue = try DatabaseQueue(path: file.description)
+            let stored = try queue.write { database in
+                try database.execute(
+                    sql: """
+                        PRAGMA writable_schema = ON;
+                        UPDATE sqlite_master SET sql =
+                          replace(sql, 'ZTEXT VARCHAR', 'ZTEXT VARCHAR COLLATE NOCASE');
+                        UPDATE ZNOTE SET ZTEXT = \(literal)
+                        """)
+                let bytes = try Data.fetchOne(
+                    database, sql: "SELECT CAST(ZTEXT AS BLOB) FROM ZNOTE")
+                let kind = try String.fetchOne(database, sql: "SELECT typeof(ZTEXT) FROM ZNOTE")
+                let found = Array(bytes ?? Data())
+                return kind == "blob"
+                    ? DefaultValue.data(found) : .text(String(decoding: found, as: UTF8.self))
+            }
+            try queue.close()
+            let row = [stored] + [DefaultValue?](repeating: nil, count: 6)
+            let evaluator = ExpressionEvaluator(NoObjects(), now: 0)
+            for (expression, isText) in [
+                (.function(.uppercase, [path]), true), (equal, true),
+                (MappingExpression.function(.length, [path]), false),
+            ] {
+                let cell = try Self.cell(expression, isText: isText, layout)
+                let connection = try Connection(path: file, mode: .immutable)
+                try ValueFunction.register(
+                    connection, source: .main, cells: [cell], failures: ValueFailures())
+                var wanted = Self.evaluated(cell, row, evaluator)
+                // No attribute gets a text with a NUL.
+                if case .text(let text)?? = wanted, text.utf8.contains(0) { wanted = nil }
+                let found = try Self.computed(cell, row: 1, connection)
+                #expect(found == wanted, "\(expression.text) of \(literal)")
+            }
+        }
     }
 }

@@ -28,7 +28,7 @@ final class SourceBytes {
             connection, schema: "src", table: table, column: column.name, key: key)
         guard let found else { return nil }
         var reference = ExternalReference.malformed
-        if column.isExternal {
+        if column.isExternal, !found.isText {
             let start = try found.bytes(
                 from: 0, count: Int64(ExternalReference.referenceLength + 1))
             reference = start.withUnsafeBytes { ExternalReference($0) }

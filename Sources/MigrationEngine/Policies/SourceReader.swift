@@ -81,8 +81,27 @@ final class SourceReader {
             open = nil
             open = (object, name, try opened(name, of: object))
         }
-        return try open?.bytes?.bytes(from: max(0, offset), count: max(0, count))
+        let (start, length) = (max(0, offset), max(0, count))
+        if let pieces = open?.bytes { return try pieces.bytes(from: start, count: length) }
+        return try digits(name, of: object, from: start, count: length)
     }
+
+    /// The same of a number, which a column of texts may hold; nil for NULL.
+    private func digits(
+        _ name: String, of object: SourceObjectKey, from offset: Int64, count: Int64
+    ) throws -> [UInt8]? {
+        let (column, _) = try attribute(name, object)
+        let query = try statement(
+            "SELECT CAST(\(column) AS TEXT) FROM src.\(try table(of: object)) s WHERE s.Z_PK = ?1")
+        defer { query.reset() }
+        try query.bind(object.key, at: 1)
+        guard try query.step(), let text = query.text(0) else { return nil }
+        let digits = Array(text.utf8).dropFirst(Int(clamping: offset))
+        return Array(digits.prefix(Int(clamping: count)))
+    }
+
+    /// Closes what a piece was read of last: the source cannot be detached before.
+    func closeValue() { open = nil }
 
     private func opened(_ name: String, of object: SourceObjectKey) throws -> SourceBytes? {
         for owner in layout.model.ancestry(of: object.entity) {

@@ -101,6 +101,9 @@ package struct StoreSurvey {
                 facts.tables[found.split.table]?.rows[found.split.number] = nil
                 facts.tables[found.split.table]?.rows.merge(found.rows) { $1 }
             }
+        } catch let error as PlanError {
+            throw EngineError.noMapping(
+                "\(store.path): \(error). The store was not changed. Correct the mapping")
         } catch let error as StoreError {
             try failures.translating { () throws(EngineError) in throw EngineError.store(error) }
         }

@@ -28,17 +28,18 @@ package struct ComputedSQL {
         }
         let plain = values.expression(checked: checked)
         if let plain, !values.computesReals { return plain }
-        // A function gets a text up to its first NUL, but bytes whole. A tree has none.
+        // A function gets a text up to its first NUL, but bytes whole. Bytes in a column of texts
+        // are told apart from them as digits. A tree has no NUL.
         let inputs = values.inputs.enumerated().map { number, input -> SQLText in
             guard cell.tree == nil else { return input }
             let path = cell.inputs[number]
             guard path.valueType == .string else { return input }
             guard path.steps.isEmpty else {
-                return "(SELECT CASE typeof(v) WHEN 'text' THEN CAST(v AS BLOB) ELSE v END "
-                    + "FROM (SELECT \(input) AS v))"
+                return "(SELECT CASE typeof(v) WHEN 'text' THEN CAST(v AS BLOB) "
+                    + "WHEN 'blob' THEN hex(v) ELSE v END FROM (SELECT \(input) AS v))"
             }
             return "CASE typeof(\(input)) WHEN 'text' THEN CAST(\(input) AS BLOB) "
-                + "ELSE \(input) END"
+                + "WHEN 'blob' THEN hex(\(input)) ELSE \(input) END"
         }
         let arguments: [SQLText] = ["\(number)", "\(row.name).Z_PK"] + inputs
         let call: SQLText =
@@ -52,7 +53,9 @@ package struct ComputedSQL {
         }
         // The call costs more than the row, and most texts of most rows are ASCII.
         let texts = ValueSQL(cell, of: row, takesASCII: true)
-        if let isASCII = texts.isASCII, let value = texts.expression(checked: checked) {
+        if let isASCII = texts.isASCII, !texts.computesReals,
+            let value = texts.expression(checked: checked)
+        {
             return "CASE WHEN \(isASCII) THEN \(value) ELSE \(call) END"
         }
         return call

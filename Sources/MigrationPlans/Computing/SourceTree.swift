@@ -24,6 +24,16 @@ package struct SourceTree: Hashable, Sendable, Codable {
     ///
     /// - Throws: `PlanError.unsupported` for a property without a column of its own.
     init(_ tree: ObjectTree, in layout: StoreLayout) throws(PlanError) {
+        try self.init(tree, in: layout, joined: 1)
+    }
+
+    /// `joined`: tables on the path to the tree's objects; SQLite joins at most 64.
+    private init(
+        _ tree: ObjectTree, in layout: StoreLayout, joined: Int
+    ) throws(PlanError) {
+        guard joined <= 60 else {
+            throw .unsupported("an expression reads through more relationships than SQLite joins")
+        }
         var columns: [String] = []
         for field in tree.fields {
             columns.append(
@@ -42,13 +52,13 @@ package struct SourceTree: Hashable, Sendable, Codable {
             let key = PropertyKey(found.owner.name, branch.name)
             let step = SourcePath.step(key, found.relationship, layout)
             let order = layout.storage(of: key).targetOrder
-            if branch.isOrdered, order == nil || step.isReflexive {
+            if branch.isOrdered, order == nil {
                 throw .unsupported("the order of \(tree.entity).\(branch.name) cannot be read")
             }
             branches.append(
                 Branch(
                     step: step, isToMany: branch.isToMany, order: branch.isOrdered ? order : nil,
-                    tree: try SourceTree(branch.tree, in: layout)))
+                    tree: try SourceTree(branch.tree, in: layout, joined: joined + 2)))
         }
         self.branches = branches
     }
@@ -70,13 +80,6 @@ package struct SourceTree: Hashable, Sendable, Codable {
         "CASE typeof(\(value)) WHEN 'null' THEN 'n ' WHEN 'integer' THEN 'i' || \(value) || ' ' "
             + "WHEN 'real' THEN 'r' || quote(\(value)) || ' ' "
             + "WHEN 'text' THEN 't' || hex(\(value)) || ' ' ELSE 'b' || hex(\(value)) || ' ' END"
-    }
-}
-
-extension SourcePath.Step {
-    /// Whether rows of a join table lead both ways.
-    fileprivate var isReflexive: Bool {
-        if case .join(_, _, _, _, let isReflexive) = self { isReflexive } else { false }
     }
 }
 

@@ -149,8 +149,12 @@ package enum ValueFunction {
     private static func input(
         _ value: DatabaseValue, _ type: AttributeType
     ) -> ExpressionValue<Never> {
-        if type == .string, case .blob(let data) = value.storage {
+        switch (type, value.storage) {
+        case (.string, .blob(let data)):
             return .scalar(.text(String(decoding: data, as: UTF8.self)))
+        case (.string, .string(let digits)):
+            return .scalar(.data(StoredCell.bytes(Array(digits.utf8)[...]) ?? []))
+        default: break
         }
         return StoredCell(value).map { .scalar($0.value(type)) } ?? .null
     }

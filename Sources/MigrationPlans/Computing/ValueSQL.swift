@@ -7,7 +7,8 @@ package import SafeSQLite
 /// Computed values as SQL, wherever SQL gives the same result as an evaluation.
 ///
 /// Texts are compared by Unicode's canonical equivalence, which SQL cannot: they are computed with
-/// only where they are ASCII, which a test of the row tells (`isASCII`).
+/// only where they are ASCII, which a test of the row tells (`isASCII`). What is deeply nested or
+/// long is left to Swift.
 package struct ValueSQL {
     private let cell: ComputedCell
     private let row: SourceRow
@@ -48,7 +49,7 @@ package struct ValueSQL {
     ///   that fails where the value may not be.
     /// - Returns: nil where Swift must evaluate the expression.
     package func expression(checked: (SQLText, Bool) -> SQLText) -> SQLText? {
-        guard cell.tree == nil, var part = part(cell.value.expression) else { return nil }
+        guard cell.tree == nil, isSmall, var part = part(cell.value.expression) else { return nil }
         let isComputed = Self.computes(cell.value.expression)
         let bounds = ValueBounds(cell.value.expression)
         if part.kind == .integer, isHeld(bounds) {
@@ -82,6 +83,13 @@ package struct ValueSQL {
         Self.computes(cell.value.expression) && part(cell.value.expression)?.kind == .real
     }
 
+    /// Whether SQLite's parser, which has a bound on what is nested, takes the expression wherever
+    /// it stands.
+    private var isSmall: Bool {
+        let found = ExpressionInspection(cell.value.expression)
+        return found.depth <= 12 && found.size <= 200
+    }
+
     /// The inputs, each as an expression of its own; the tree alone where there is one.
     package var inputs: [SQLText] {
         cell.tree.map { [$0.sql(from: row)] } ?? cell.inputs.map { $0.sql(from: row) }
@@ -94,8 +102,7 @@ package struct ValueSQL {
         guard !texts.isEmpty, texts.allSatisfy(\.steps.isEmpty) else { return nil }
         return texts.map { path -> SQLText in
             let text = path.sql(from: row)
-            return "(\(text) IS NULL OR (typeof(\(text)) = 'text' "
-                + "AND length(\(text)) = length(CAST(\(text) AS BLOB))))"
+            return "godwit_ascii(\(text))"
         }.joined(separator: " AND ")
     }
 
@@ -178,7 +185,8 @@ package struct ValueSQL {
         case .double, .float: return (sql, .real)
         case .date: return (sql, .date)
         case .decimal: return nil
-        case .string where takesASCII: return (sql, .text)
+        // A store may declare another collation.
+        case .string where takesASCII: return ("(\(sql) COLLATE BINARY)", .text)
         default: return (sql, .carried)
         }
     }
@@ -254,6 +262,8 @@ package struct ValueSQL {
     private func comparison(_ comparison: PredicateComparison) -> SQLText? {
         guard comparison.quantifier == .direct else { return nil }
         if comparison.relation == .contained, case .list(let members) = comparison.right {
+            // Each member is compared with the left side, which must not grow.
+            guard Self.isLeaf(comparison.left), members.allSatisfy(Self.isLeaf) else { return nil }
             let parts = members.map { member in
                 MappingPredicate.comparison(
                     PredicateComparison(
@@ -289,23 +299,36 @@ package struct ValueSQL {
         .lessThan: "<", .lessThanOrEqual: "<=", .greaterThan: ">", .greaterThanOrEqual: ">=",
     ]
 
+    /// Whether an expression is a value of the row or a constant, which SQL may say several times.
+    private static func isLeaf(_ expression: MappingExpression) -> Bool {
+        switch expression {
+        case .null, .constant, .variable: true
+        default: false
+        }
+    }
+
     /// Of texts that are ASCII or NULL.
     private static func comparison(
         _ left: SQLText, _ comparison: PredicateComparison, _ right: SQLText
     ) -> SQLText? {
         let foldsCase = comparison.options.contains(.caseInsensitive)
+        let areLeaves = isLeaf(comparison.left) && isLeaf(comparison.right)
         let (left, right): (SQLText, SQLText) =
             foldsCase ? ("lower(\(left))", "lower(\(right))") : (left, right)
         switch comparison.relation {
         case .equal: return "\(left) IS \(right)"
         case .notEqual: return "\(left) IS NOT \(right)"
         case .beginsWith:
+            guard areLeaves else { return nil }
             return "ifnull(substr(\(left), 1, length(\(right))) = \(right), 0)"
         // A text that is too short is no end, and the empty one is the end of each.
         case .endsWith:
+            guard areLeaves else { return nil }
             return "ifnull(length(\(left)) >= length(\(right)) AND "
                 + "substr(\(left), 1 + length(\(left)) - length(\(right))) = \(right), 0)"
-        case .contains: return "ifnull(instr(\(left), \(right)) > 0, 0)"
+        case .contains:
+            guard areLeaves else { return nil }
+            return "ifnull(instr(\(left), \(right)) > 0, 0)"
         default:
             guard let sign = signs[comparison.relation] else { return nil }
             return "ifnull(\(left) \(sign) \(right), 0)"
@@ -324,7 +347,8 @@ extension SourcePath {
             case .sum: "ifnull(sum(\(last)), 0)"
             case .minimum: "min(\(last))"
             case .maximum: "max(\(last))"
-            case .average: "avg(\(last))"
+            // Members without a value count as 0.
+            case .average: "total(\(last)) / count(*)"
             }
         }
     }

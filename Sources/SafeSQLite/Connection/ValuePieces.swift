@@ -6,6 +6,8 @@ import GRDBSQLite
 package final class ValuePieces {
     private let connection: Connection
     private let pointer: OpaquePointer
+    /// Whether the value is a text.
+    package let isText: Bool
 
     /// Opens a value.
     ///
@@ -34,6 +36,7 @@ package final class ValuePieces {
         guard code == SQLITE_OK, let opened else { throw connection.failure(code) }
         self.connection = connection
         pointer = opened
+        isText = name == "text"
     }
 
     deinit { sqlite3_blob_close(pointer) }

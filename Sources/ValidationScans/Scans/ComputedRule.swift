@@ -205,7 +205,7 @@ struct ComputedInput {
             (value, type) = (sum, leaf.type == .boolean ? .integer64 : leaf.type)
         case "@min": (value, type) = ("min(\(column))", leaf.type)
         case "@max": (value, type) = ("max(\(column))", leaf.type)
-        case "@avg": (value, type) = ("avg(\(column))", .double)
+        case "@avg": (value, type) = ("total(\(column)) / count(*)", .double)
         default: return nil
         }
         sql =

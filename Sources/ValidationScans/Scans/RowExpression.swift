@@ -22,7 +22,7 @@ final class RowExpression: Sendable {
     private let types: [AttributeType]
     /// The variables of its inputs, and where these are.
     private let places: [(variable: String, place: InputPlace)]
-    /// The expression as steps over its inputs; nil for texts and what else is not plain.
+    /// The expression as steps over its inputs; nil for what is not plain.
     private let program: PlainProgram?
     /// For an expression that reads a tree of objects.
     private let trees: ExpressionEvaluator<TreeObjects>
@@ -52,6 +52,10 @@ final class RowExpression: Sendable {
         }
         self.types = types
         self.places = places
+        guard value.tree == nil else {
+            program = nil
+            return
+        }
         program = PlainProgram(
             value.expression,
             inputs: Dictionary(
@@ -104,7 +108,7 @@ final class RowExpression: Sendable {
         }
     }
 
-    /// A cell as programs have it; nil for texts beyond ASCII, bytes and decimals.
+    /// A cell as programs have it; nil for bytes, decimals and texts with a NUL.
     private static func plain(
         _ cell: RawCell, _ type: AttributeType, _ input: Int
     ) -> PlainValue? {

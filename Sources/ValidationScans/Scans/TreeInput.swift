@@ -58,7 +58,7 @@ struct TreeInput {
         let isReflexive = layout.joinTable(of: PropertyKey(owner, branch.name))?.isReflexive == true
         var row = [cell("\(before.end).Z_PK")]
         if branch.isOrdered {
-            guard let order = storage.targetOrder, !isReflexive else { return nil }
+            guard let order = storage.targetOrder else { return nil }
             let holder: SQLText = storage.isJoin ? "l\(before.tables.count)" : path.end
             row.append(cell("\(holder).\(SQLText.quoted(order))"))
         }

@@ -140,7 +140,9 @@ struct RandomMapping<Random: RandomNumberGenerator> {
     }
 
     /// What a to-many relationship is counted or summed by.
-    private mutating func collected(_ entity: String) -> MappingExpression? {
+    private mutating func collected(
+        _ entity: String, _ reductions: [String] = ["@sum", "@min", "@max"]
+    ) -> MappingExpression? {
         let links = source.allRelationships(of: entity).map(\.relationship).filter {
             $0.isToMany && !$0.isTransient
         }
@@ -151,7 +153,7 @@ struct RandomMapping<Random: RandomNumberGenerator> {
         guard below(2) == 0, let attribute = attributes.randomElement(using: &random) else {
             return .keyPath(.variable("source"), [link.name, "@count"])
         }
-        let reduction = ["@sum", "@min", "@max"].randomElement(using: &random) ?? "@sum"
+        let reduction = reductions.randomElement(using: &random) ?? "@sum"
         return .keyPath(.variable("source"), [link.name, reduction, attribute.name])
     }
 
@@ -180,6 +182,7 @@ struct RandomMapping<Random: RandomNumberGenerator> {
     }
 
     private mutating func real(_ entity: String, _ depth: Int) -> MappingExpression {
+        if below(6) == 0, let average = collected(entity, ["@avg"]) { return average }
         switch depth > 0 ? below(5) : below(2) {
         case 0: return path([.double, .float], entity) ?? .constant(.real(0.5))
         case 1: return .constant(.real(Double(below(100)) / 8))
@@ -247,6 +250,8 @@ extension RandomMapping {
         var keys: [String]
         var entity: String
         var isOrdered: Bool
+        /// Whether the members are collections themselves.
+        var isNested = false
     }
 
     /// Objects behind a to-many relationship: of the object itself, of another one, or of several.
@@ -261,6 +266,7 @@ extension RandomMapping {
             found.keys.append(link.name)
             found.entity = link.destination
             found.isOrdered = link.isOrdered && !isToMany
+            found.isNested = isToMany && link.isToMany
             isToMany = isToMany || link.isToMany
             if isToMany, below(2) == 0 { break }
         }
@@ -282,8 +288,8 @@ extension RandomMapping {
             return .keyPath(path, ["@count"])
         }
         let values = MappingExpression.keyPath(.variable("source"), objects.keys + [attribute])
-        switch below(4) {
-        case 0: return .function(below(2) == 0 ? .count : .max, [values])
+        switch objects.isNested ? 0 : below(4) {
+        case 0: return .function(objects.isNested || below(2) == 0 ? .count : .max, [values])
         case 1 where objects.isOrdered:
             return .keyPath(.element(path, at: below(2) == 0 ? .first : .last), [attribute])
         case 2:
