@@ -8,9 +8,9 @@ package import MappingExpressions
 ///   `t` and `b` with the bytes of a text or a blob as hexadecimal digits.
 /// - The text begins with the object: its key as a cell, then the fields of its tree.
 /// - Then come the branches of the tree, each before its own branches. A branch has the objects
-///   that the whole path from `$source` leads to, in any order, perhaps several times, and ends
-///   with a semicolon. An object has the key of the one that leads to it, its place in an ordered
-///   relationship, its own key and its fields.
+///   that the whole path from `$source` leads to, in any order, and ends with a semicolon. An
+///   object has the key of the one that leads to it, its place in an ordered relationship, its own
+///   key and its fields.
 ///
 /// A query for each branch keeps SQL flat: SQLite's parser has a bound on what is nested.
 package struct TreeText {
@@ -48,7 +48,7 @@ package struct TreeText {
     ///   - tree: for which it was made.
     /// - Returns: the object with all values that the tree asks for.
     /// - Throws: `ExpressionError` for a text that was made for another tree.
-    /// - Complexity: O(n log n) in the bytes, which have each path that leads to an object.
+    /// - Complexity: O(n log n) in the bytes, which have each link that leads to an object.
     package static func object(
         _ bytes: [UInt8], _ tree: ObjectTree
     ) throws(ExpressionError) -> TreeObject {

@@ -97,8 +97,12 @@ struct ComparedValue<Object: Hashable & Sendable>: Hashable {
         switch value {
         case .null: hasher.combine(0)
         case .object(let object): hasher.combine(object)
-        // Sets with another order or with repeated members are equal, so that nothing is left.
-        case .collection: hasher.combine(1)
+        // Sets with another order or with repeated members are equal: what they have in common is
+        // which members there are.
+        case .collection(let members, _):
+            let hashes = members.map { ComparedValue(value: $0).hashValue }
+            hasher.combine(hashes.min())
+            hasher.combine(hashes.max())
         case .scalar(let scalar):
             if let number = EvaluatedNumber(scalar) {
                 // Equal numbers of different kinds are near the same real number.

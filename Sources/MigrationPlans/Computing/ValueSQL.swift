@@ -365,7 +365,7 @@ extension SourcePath {
         var conditions: [SQLText] = []
         var row = start.name
         for (number, step) in steps.enumerated() {
-            let next = start.target(number)
+            let next: SQLText = "p\(start.depth)_\(number)"
             switch step {
             case .toOne(let column, let table):
                 tables.append("\(start.schema)\(SQLText.quoted(table)) \(next)")
@@ -374,7 +374,7 @@ extension SourcePath {
                 tables.append("\(start.schema)\(SQLText.quoted(table)) \(next)")
                 conditions.append("\(next).\(SQLText.quoted(column)) = \(row).Z_PK")
             case .join(let table, let own, let other, let target, let isReflexive):
-                let join = start.join(number)
+                let join: SQLText = "j\(start.depth)_\(number)"
                 let rows: SQLText = "\(start.schema)\(SQLText.quoted(table))"
                 let (near, far) = (SQLText.quoted(own), SQLText.quoted(other))
                 tables.append(

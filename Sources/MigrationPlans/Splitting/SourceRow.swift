@@ -22,12 +22,6 @@ package struct SourceRow {
         self.depth = depth
     }
 
-    /// The row to which a step of a path from this row leads, from 0.
-    func target(_ step: Int) -> SQLText { "p\(depth)_\(step)" }
-
-    /// The row of the join table of such a step.
-    func join(_ step: Int) -> SQLText { "j\(depth)_\(step)" }
-
     /// A row of a source that is attached as `src`.
     package static func attached(_ name: SQLText) -> SourceRow {
         SourceRow(name, schema: "src.")

@@ -215,7 +215,7 @@ struct ComputedInput {
                 + "WHERE \(conditions.joined(separator: " AND ")))"
     }
 
-    static func follow(
+    private static func follow(
         _ storage: LinkStorage, from row: SQLText, to next: SQLText, target: String,
         leadsBothWays: Bool, tables: inout [SQLText], conditions: inout [SQLText]
     ) {

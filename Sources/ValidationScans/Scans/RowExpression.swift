@@ -52,15 +52,12 @@ final class RowExpression: Sendable {
         }
         self.types = types
         self.places = places
-        guard value.tree == nil else {
-            program = nil
-            return
-        }
-        program = PlainProgram(
-            value.expression,
-            inputs: Dictionary(
-                uniqueKeysWithValues: places.enumerated().map { ($0.element.variable, $0.offset) }),
-            now: now)
+        let names = places.enumerated().map { ($0.element.variable, $0.offset) }
+        program =
+            value.tree != nil
+            ? nil
+            : PlainProgram(
+                value.expression, inputs: Dictionary(uniqueKeysWithValues: names), now: now)
     }
 
     /// The value for a row; nil for none.

@@ -13,9 +13,9 @@ struct TreeInput {
         guard let table = layout.table(of: tree.entity)?.name,
             var parts = Self.object(tree, SQLText.quoted(table), layout)
         else { return nil }
+        let start = Owners(test: "= \(SQLText.quoted(table)).Z_PK", depth: 0)
         for branch in tree.branches {
-            let path = Path(end: SQLText.quoted(table))
-            guard let objects = Self.objects(branch, of: tree.entity, path, layout) else {
+            guard let objects = Self.objects(branch, of: tree.entity, start, layout) else {
                 return nil
             }
             parts += objects
@@ -23,12 +23,11 @@ struct TreeInput {
         sql = "(\(parts.joined(separator: " || ")))"
     }
 
-    /// From the row to objects.
-    private struct Path {
-        var tables: [SQLText] = []
-        var conditions: [SQLText] = []
-        /// The name of the objects' rows.
-        var end: SQLText
+    /// Objects that have a relationship.
+    private struct Owners {
+        /// What follows a column of their keys.
+        let test: SQLText
+        let depth: Int
     }
 
     /// The key and the fields of a row.
@@ -46,36 +45,40 @@ struct TreeInput {
 
     /// The objects of a branch, then those of the branches behind it.
     private static func objects(
-        _ branch: ObjectTree.Branch, of entity: String, _ before: Path, _ layout: StoreLayout
+        _ branch: ObjectTree.Branch, of entity: String, _ owners: Owners, _ layout: StoreLayout
     ) -> [SQLText]? {
-        var path = before
-        path.end = "t\(before.tables.count)"
+        let (link, target): (SQLText, SQLText) = ("m\(owners.depth)", "o\(owners.depth)")
         guard let owner = layout.model.relationship(branch.name, of: entity)?.owner.name,
             let storage = layout.linkStorage(PropertyKey(owner, branch.name)),
-            let target = layout.table(of: branch.tree.entity)?.name,
-            let object = object(branch.tree, path.end, layout)
+            let table = layout.table(of: branch.tree.entity)?.name,
+            let object = object(branch.tree, target, layout)
         else { return nil }
-        let isReflexive = layout.joinTable(of: PropertyKey(owner, branch.name))?.isReflexive == true
-        var row = [cell("\(before.end).Z_PK")]
+        let own = SQLText.quoted(storage.owner.keyColumn)
+        let other = SQLText.quoted(storage.target.keyColumn)
+        var links = SQLText.quoted(storage.table)
+        if layout.joinTable(of: PropertyKey(owner, branch.name))?.isReflexive == true {
+            let turned: SQLText = "SELECT \(other), \(own) FROM \(links)"
+            links = "(SELECT \(own), \(other) FROM \(links) UNION \(turned))"
+        }
+        var row = [cell("\(link).\(own)")]
         if branch.isOrdered {
             guard let order = storage.targetOrder else { return nil }
-            let holder: SQLText = storage.isJoin ? "l\(before.tables.count)" : path.end
-            row.append(cell("\(holder).\(SQLText.quoted(order))"))
+            row.append(cell("\(link).\(SQLText.quoted(order))"))
         }
-        ComputedInput.follow(
-            storage, from: before.end, to: path.end, target: target, leadsBothWays: isReflexive,
-            tables: &path.tables, conditions: &path.conditions)
         let rows: SQLText = (row + object).joined(separator: " || ")
         var found: [SQLText] = [
-            "(SELECT ifnull(group_concat(\(rows), ''), '') || ';' "
-                + "FROM \(path.tables.joined(separator: " CROSS JOIN ")) "
-                + "WHERE \(path.conditions.joined(separator: " AND ")))"
+            "(SELECT ifnull(group_concat(\(rows), ''), '') || ';' FROM \(links) AS \(link) "
+                + "CROSS JOIN \(SQLText.quoted(table)) AS \(target) "
+                + "WHERE \(link).\(own) \(owners.test) AND \(target).Z_PK = \(link).\(other))"
         ]
+        let behind = Owners(
+            test: "IN (SELECT x.\(other) FROM \(links) AS x WHERE x.\(own) \(owners.test))",
+            depth: owners.depth + 1)
         for next in branch.tree.branches {
-            guard let behind = objects(next, of: branch.tree.entity, path, layout) else {
+            guard let more = objects(next, of: branch.tree.entity, behind, layout) else {
                 return nil
             }
-            found += behind
+            found += more
         }
         return found
     }
