@@ -217,6 +217,7 @@ static void is_ascii(sqlite3_context *context, int count, sqlite3_value **values
     int type = sqlite3_value_type(values[0]);
     if (type != SQLITE_TEXT) return sqlite3_result_int(context, type == SQLITE_NULL);
     const unsigned char *text = sqlite3_value_text(values[0]);
+    if (text == NULL) return sqlite3_result_error_nomem(context);
     int size = sqlite3_value_bytes(values[0]);
     for (int i = 0; i < size; i++) {
         if (text[i] == 0 || text[i] > 0x7F) return sqlite3_result_int(context, 0);

@@ -84,6 +84,9 @@ package struct ExpressionInspection: Hashable, Sendable {
     }
 
     private mutating func visit(_ predicate: MappingPredicate) {
+        level += 1
+        depth = max(depth, level)
+        defer { level -= 1 }
         switch predicate {
         case .constant: break
         case .and(let parts), .or(let parts): for part in parts { visit(part) }

@@ -94,7 +94,8 @@ struct ExpressionTyper {
             while case .collection(let member) = left { left = member }
         }
         switch comparison.relation {
-        case .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+        // Values of two kinds are not equal, which is no error.
+        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
             guard !left.isComparable(with: right) else { return }
             let hint: String =
                 if case .collection = left {
@@ -306,9 +307,27 @@ extension ExpressionTyper {
     ) -> ValueKind {
         let kind = collection(members)
         if case .size = index { return .number }
+        if isSet(members) {
+            return mistake("\(members.text) is a set: its objects have no order for an index")
+        }
         if case .at(let place) = index { _ = self.kind(of: place) }
         if case .collection(let member) = kind { return member }
         return .unknown
+    }
+
+    /// Whether objects behind a relationship have no order, or one that is that of both its sides.
+    private mutating func isSet(_ members: MappingExpression) -> Bool {
+        guard case .keyPath(let start, let keys) = members, let last = keys.last else {
+            return false
+        }
+        let before = keys.dropLast()
+        let owner = before.isEmpty ? kind(of: start) : path(start, Array(before))
+        guard case .object(let entity) = owner,
+            let found = model.relationship(last, of: entity), found.relationship.isToMany
+        else { return false }
+        let inverse = model.inverse(of: found.relationship)
+        return !found.relationship.isOrdered
+            || inverse?.relationship.name == last && inverse?.owner.name == found.owner.name
     }
 
     /// The kind of a value that is one or the other.

@@ -247,6 +247,21 @@ import Testing
             }
         ),
         (
+            "predicates",
+            .conditional(
+                (0..<25).reduce(
+                    MappingPredicate.comparison(
+                        PredicateComparison(
+                            .keyPath(.variable("source"), ["text"]), .equal, text("m7")))
+                ) { inner, number in
+                    let other = MappingPredicate.comparison(
+                        PredicateComparison(
+                            .keyPath(.variable("source"), ["text"]), .equal, text("m\(number)")))
+                    return number.isMultiple(of: 2)
+                        ? .and([.not(other), inner]) : .or([other, inner])
+                }, text("a"), text("b"))
+        ),
+        (
             "list",
             .conditional(
                 .comparison(

@@ -63,7 +63,7 @@ struct PolicyCopier {
     private func run(_ code: any PolicyCode, _ portion: PolicyPortion) throws(EngineError) {
         let pass = portion.context.pass
         // A policy may keep an object, and with it the reader.
-        defer { portion.reader.closeValue() }
+        defer { portion.reader.end() }
         try refuseLowKeys(of: pass)
         var last = pass.offset
         while true {

@@ -18,6 +18,7 @@ final class SourceReader {
 
     /// The value that a piece was read of last, by its object and name.
     private var open: (object: SourceObjectKey, name: String, bytes: SourceBytes?)?
+    private var hasEnded = false
     /// The folder of the source's external data.
     private let support: FilePath?
 
@@ -77,6 +78,9 @@ final class SourceReader {
         guard [.binary, .transformable, .string].contains(type) else {
             throw PolicyFailure("\(object.entity).\(name) is not a binary or text attribute")
         }
+        guard !hasEnded else {
+            throw PolicyFailure("it reads an object that it kept from an earlier hook")
+        }
         if open.map({ $0.object != object || $0.name != name }) ?? true {
             open = nil
             open = (object, name, try opened(name, of: object))
@@ -100,8 +104,12 @@ final class SourceReader {
         return Array(digits.prefix(Int(clamping: count)))
     }
 
-    /// Closes what a piece was read of last: the source cannot be detached before.
-    func closeValue() { open = nil }
+    /// Closes what a piece was read of last, and opens nothing more: else the source could not be
+    /// detached.
+    func end() {
+        open = nil
+        hasEnded = true
+    }
 
     private func opened(_ name: String, of object: SourceObjectKey) throws -> SourceBytes? {
         for owner in layout.model.ancestry(of: object.entity) {

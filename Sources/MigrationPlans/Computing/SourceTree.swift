@@ -65,72 +65,69 @@ package struct SourceTree: Hashable, Sendable, Codable {
 
     /// The object of a row with its tree, as `TreeText` reads it.
     func sql(from row: SourceRow) -> SQLText {
-        let start = SourceTree.Objects(of: row)
-        let texts = [object(row.name)] + branches.map { $0.sql(behind: start) }
+        let texts = [object(row.name)] + branches.map { $0.sql(from: row, behind: nil) }
         return "(\(texts.joined(separator: " || ")))"
     }
 
-    /// Objects as SQL knows them: by a test of their keys.
-    fileprivate struct Objects {
-        let schema: SQLText
-        /// What follows a column of their keys.
-        let test: SQLText
-        /// Their table; nil for the row itself, where `row` is its name.
-        let table: String?
-        let row: SQLText
-        /// How many steps lead to them: rows of each have other names.
-        let depth: Int
+    /// How SQL finds links that begin at objects: a table for each step from the row.
+    ///
+    /// Each is made once for a row, from the keys of the one before: their number is that of the
+    /// links, not that of the paths, and nothing is nested.
+    fileprivate struct Links {
+        /// The tables of all steps so far.
+        let tables: [SQLText]
+        /// The table in which the objects of the last step are.
+        let target: String
 
-        init(of row: SourceRow) {
-            self.init(
-                schema: row.schema, test: "= \(row.name).Z_PK", table: nil, row: row.name, depth: 0)
-        }
-
-        private init(
-            schema: SQLText, test: SQLText, table: String?, row: SQLText, depth: Int
+        /// The links of a step; `before` is nil for one that begins at the row itself.
+        init(
+            _ step: SourcePath.Step, order: String?, from row: SourceRow, behind before: Links?
         ) {
-            self.schema = schema
-            self.test = test
-            self.table = table
-            self.row = row
-            self.depth = depth
-        }
-
-        /// The objects to which a step leads from these.
-        ///
-        /// Sets of keys, and no joined rows: their number is that of the links, and not that of
-        /// the paths.
-        func behind(_ step: SourcePath.Step) -> Objects {
-            let keys: SQLText
-            let target: String
+            let number = (before?.tables.count ?? 0) / 2 + 1
+            let keys: SQLText = "godwit_k\(number - 1)"
+            let start: SQLText = before == nil ? "\(row.name).Z_PK" : "\(keys).k"
+            let from: SQLText = before == nil ? "" : "\(keys) CROSS JOIN "
+            var (target, rows): (String, SQLText) = ("", "")
+            let place: SQLText = order.map { "j.\(SQLText.quoted($0))" } ?? "NULL"
             switch step {
             case .toOne(let column, let to):
                 target = to
-                guard let table else {
-                    return Objects(
-                        schema: schema, test: "= \(row).\(SQLText.quoted(column))", table: to,
-                        row: row, depth: depth + 1)
+                let name = SQLText.quoted(column)
+                if let table = before?.target {
+                    rows =
+                        "SELECT j.Z_PK, j.\(name), \(place) FROM \(from)\(row.schema)"
+                        + "\(SQLText.quoted(table)) j WHERE j.Z_PK = \(start)"
+                } else {
+                    rows = "SELECT \(start), \(row.name).\(name), NULL"
                 }
-                keys =
-                    "SELECT \(SQLText.quoted(column)) FROM \(schema)\(SQLText.quoted(table)) "
-                    + "WHERE Z_PK \(test)"
             case .holders(let table, let column):
                 target = table
-                keys =
-                    "SELECT Z_PK FROM \(schema)\(SQLText.quoted(table)) "
-                    + "WHERE \(SQLText.quoted(column)) \(test)"
+                rows =
+                    "SELECT \(start), j.Z_PK, \(place) FROM \(from)\(row.schema)"
+                    + "\(SQLText.quoted(table)) j WHERE j.\(SQLText.quoted(column)) = \(start)"
             case .join(let table, let own, let other, let to, let isReflexive):
                 target = to
-                let rows: SQLText = "\(schema)\(SQLText.quoted(table))"
-                let (near, far) = (SQLText.quoted(own), SQLText.quoted(other))
-                keys =
-                    "SELECT \(far) FROM \(rows) WHERE \(near) \(test)"
-                    + (isReflexive
-                        ? " UNION SELECT \(near) FROM \(rows) WHERE \(far) \(test)" : "")
+                let (near, far): (SQLText, SQLText) = (
+                    "j.\(SQLText.quoted(own))", "j.\(SQLText.quoted(other))"
+                )
+                let end: SQLText =
+                    isReflexive ? "CASE \(near) WHEN \(start) THEN \(far) ELSE \(near) END" : far
+                rows =
+                    "SELECT \(start), \(end), \(place) FROM \(from)\(row.schema)"
+                    + "\(SQLText.quoted(table)) j WHERE \(near) = \(start)"
+                    + (isReflexive ? " OR \(far) = \(start)" : "")
             }
-            return Objects(
-                schema: schema, test: "IN (\(keys))", table: target, row: row, depth: depth + 1)
+            self.target = target
+            tables =
+                (before?.tables ?? []) + [
+                    "godwit_l\(number)(o, t, p) AS MATERIALIZED (\(rows))",
+                    "godwit_k\(number)(k) AS MATERIALIZED (SELECT DISTINCT t FROM "
+                        + "godwit_l\(number))",
+                ]
         }
+
+        /// The name of the last table of links.
+        var last: SQLText { "godwit_l\(tables.count / 2)" }
     }
 
     /// The key and the fields of a row.
@@ -149,50 +146,19 @@ package struct SourceTree: Hashable, Sendable, Codable {
 
 extension SourceTree.Branch {
     /// The objects of the branch, then those of the branches behind it.
-    ///
-    /// `owners`: the objects that have the relationship.
-    fileprivate func sql(behind owners: SourceTree.Objects) -> SQLText {
-        let (schema, test) = (owners.schema, owners.test)
-        let target: SQLText = "t\(owners.depth)"
-        let link: SQLText = "l\(owners.depth)"
-        let (owner, holder, source): (SQLText, SQLText, SQLText)
-        switch step {
-        case .toOne(let column, let table):
-            let to: SQLText = "\(schema)\(SQLText.quoted(table)) \(target)"
-            holder = target
-            if let own = owners.table {
-                owner = "\(link).Z_PK"
-                source =
-                    "\(schema)\(SQLText.quoted(own)) \(link), \(to) WHERE \(owner) \(test) "
-                    + "AND \(target).Z_PK = \(link).\(SQLText.quoted(column))"
-            } else {
-                owner = "\(owners.row).Z_PK"
-                source = "\(to) WHERE \(target).Z_PK = \(owners.row).\(SQLText.quoted(column))"
-            }
-        case .holders(let table, let column):
-            owner = "\(target).\(SQLText.quoted(column))"
-            holder = target
-            source = "\(schema)\(SQLText.quoted(table)) \(target) WHERE \(owner) \(test)"
-        case .join(let table, let own, let other, let to, let isReflexive):
-            let rows: SQLText = "\(schema)\(SQLText.quoted(table))"
-            let (near, far) = (SQLText.quoted(own), SQLText.quoted(other))
-            let links: SQLText =
-                isReflexive
-                ? "(SELECT \(near), \(far) FROM \(rows) "
-                    + "UNION SELECT \(far), \(near) FROM \(rows))" : rows
-            owner = "\(link).\(near)"
-            holder = link
-            source =
-                "\(links) \(link), \(schema)\(SQLText.quoted(to)) \(target) "
-                + "WHERE \(owner) \(test) AND \(target).Z_PK = \(link).\(far)"
-        }
-        var texts: [SQLText] = ["'i' || \(owner) || ' '"]
-        if let order { texts.append(SourceTree.cell("\(holder).\(SQLText.quoted(order))")) }
-        texts.append(tree.object(target))
+    fileprivate func sql(from row: SourceRow, behind before: SourceTree.Links?) -> SQLText {
+        let links = SourceTree.Links(step, order: order, from: row, behind: before)
+        var texts: [SQLText] = ["'i' || CAST(l.o AS INTEGER) || ' '"]
+        if order != nil { texts.append(SourceTree.cell("l.p")) }
+        texts.append(tree.object("t"))
+        // The last keys are those of the branches behind this one.
         let rows: SQLText =
-            "(SELECT group_concat(\(texts.joined(separator: " || ")), '') FROM \(source))"
-        let behind = owners.behind(step)
-        return (["ifnull(\(rows), '') || ';'"] + tree.branches.map { $0.sql(behind: behind) })
-            .joined(separator: " || ")
+            "(WITH \(links.tables.dropLast().joined(separator: ", ")) "
+            + "SELECT group_concat(\(texts.joined(separator: " || ")), '') "
+            + "FROM \(links.last) l CROSS JOIN \(row.schema)\(SQLText.quoted(links.target)) t "
+            + "WHERE t.Z_PK = l.t)"
+        return
+            (["ifnull(\(rows), '') || ';'"]
+            + tree.branches.map { $0.sql(from: row, behind: links) }).joined(separator: " || ")
     }
 }

@@ -13,21 +13,13 @@ struct TreeInput {
         guard let table = layout.table(of: tree.entity)?.name,
             var parts = Self.object(tree, SQLText.quoted(table), layout)
         else { return nil }
-        let start = Owners(test: "= \(SQLText.quoted(table)).Z_PK", depth: 0)
         for branch in tree.branches {
-            guard let objects = Self.objects(branch, of: tree.entity, start, layout) else {
+            guard let objects = Self.objects(branch, of: tree.entity, table, [], layout) else {
                 return nil
             }
             parts += objects
         }
         sql = "(\(parts.joined(separator: " || ")))"
-    }
-
-    /// Objects that have a relationship.
-    private struct Owners {
-        /// What follows a column of their keys.
-        let test: SQLText
-        let depth: Int
     }
 
     /// The key and the fields of a row.
@@ -44,43 +36,51 @@ struct TreeInput {
     }
 
     /// The objects of a branch, then those of the branches behind it.
+    ///
+    /// `steps`: the links of each step before, as tables of the query.
     private static func objects(
-        _ branch: ObjectTree.Branch, of entity: String, _ owners: Owners, _ layout: StoreLayout
+        _ branch: ObjectTree.Branch, of entity: String, _ row: String, _ steps: [SQLText],
+        _ layout: StoreLayout
     ) -> [SQLText]? {
-        let (link, target): (SQLText, SQLText) = ("m\(owners.depth)", "o\(owners.depth)")
         guard let owner = layout.model.relationship(branch.name, of: entity)?.owner.name,
             let storage = layout.linkStorage(PropertyKey(owner, branch.name)),
             let table = layout.table(of: branch.tree.entity)?.name,
-            let object = object(branch.tree, target, layout)
+            let object = object(branch.tree, "o", layout)
         else { return nil }
-        let own = SQLText.quoted(storage.owner.keyColumn)
-        let other = SQLText.quoted(storage.target.keyColumn)
-        var links = SQLText.quoted(storage.table)
-        if layout.joinTable(of: PropertyKey(owner, branch.name))?.isReflexive == true {
-            let turned: SQLText = "SELECT \(other), \(own) FROM \(links)"
-            links = "(SELECT \(own), \(other) FROM \(links) UNION \(turned))"
+        let own: SQLText = "m.\(SQLText.quoted(storage.owner.keyColumn))"
+        let other: SQLText = "m.\(SQLText.quoted(storage.target.keyColumn))"
+        let place: SQLText = storage.targetOrder.map { "m.\(SQLText.quoted($0))" } ?? "NULL"
+        let links: SQLText = "FROM \(SQLText.quoted(storage.table)) AS m"
+        let isReflexive = layout.joinTable(of: PropertyKey(owner, branch.name))?.isReflexive == true
+        let start: SQLText =
+            steps.isEmpty
+            ? "\(SQLText.quoted(row)).Z_PK" : "(SELECT target FROM s\(steps.count - 1))"
+        let test: SQLText = steps.isEmpty ? "= \(start)" : "IN \(start)"
+        var found: SQLText = "SELECT \(own), \(other), \(place) \(links) WHERE \(own) \(test)"
+        if isReflexive {
+            found =
+                "\(found) UNION SELECT \(other), \(own), NULL \(links) WHERE \(other) \(test)"
         }
-        var row = [cell("\(link).\(own)")]
+        let all =
+            steps + ["s\(steps.count)(owner, target, place) AS MATERIALIZED (\(found))"]
+        var cells = [cell("CAST(s.owner AS INTEGER)")]
         if branch.isOrdered {
-            guard let order = storage.targetOrder else { return nil }
-            row.append(cell("\(link).\(SQLText.quoted(order))"))
+            guard storage.targetOrder != nil else { return nil }
+            cells.append(cell("s.place"))
         }
-        let rows: SQLText = (row + object).joined(separator: " || ")
-        var found: [SQLText] = [
-            "(SELECT ifnull(group_concat(\(rows), ''), '') || ';' FROM \(links) AS \(link) "
-                + "CROSS JOIN \(SQLText.quoted(table)) AS \(target) "
-                + "WHERE \(link).\(own) \(owners.test) AND \(target).Z_PK = \(link).\(other))"
+        var parts: [SQLText] = [
+            "(WITH \(all.joined(separator: ", ")) SELECT ifnull(group_concat("
+                + "\((cells + object).joined(separator: " || ")), ''), '') || ';' "
+                + "FROM s\(steps.count) AS s CROSS JOIN \(SQLText.quoted(table)) AS o "
+                + "WHERE o.Z_PK = s.target)"
         ]
-        let behind = Owners(
-            test: "IN (SELECT x.\(other) FROM \(links) AS x WHERE x.\(own) \(owners.test))",
-            depth: owners.depth + 1)
         for next in branch.tree.branches {
-            guard let more = objects(next, of: branch.tree.entity, behind, layout) else {
+            guard let more = objects(next, of: branch.tree.entity, row, all, layout) else {
                 return nil
             }
-            found += more
+            parts += more
         }
-        return found
+        return parts
     }
 
     private static func cell(_ value: SQLText) -> SQLText {
