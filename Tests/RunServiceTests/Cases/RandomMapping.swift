@@ -266,7 +266,7 @@ extension RandomMapping {
             found.keys.append(link.name)
             found.entity = link.destination
             found.isOrdered = link.isOrdered && !isToMany
-            found.isNested = isToMany && link.isToMany
+            found.isNested = found.isNested || isToMany && link.isToMany
             isToMany = isToMany || link.isToMany
             if isToMany, below(2) == 0 { break }
         }
