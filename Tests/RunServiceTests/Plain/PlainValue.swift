@@ -24,7 +24,11 @@ enum PlainValue: Hashable {
     /// dates are integers where they are whole.
     init(_ value: DefaultValue) {
         func number(_ real: Double) -> PlainValue {
-            Int64(exactly: real).map { .integer($0) } ?? .real(real)
+            // SQLite leaves the smallest and the largest integer real.
+            guard let whole = Int64(exactly: real), whole > .min, whole < .max else {
+                return .real(real)
+            }
+            return .integer(whole)
         }
         switch value {
         case .integer(let integer): self = .integer(integer)
