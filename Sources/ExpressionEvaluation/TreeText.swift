@@ -12,7 +12,8 @@ package import MappingExpressions
 ///   object has the key of the one that leads to it, its place in an ordered relationship, its own
 ///   key and its fields.
 ///
-/// A query for each branch keeps SQL flat: SQLite's parser has a bound on what is nested.
+/// A query for each branch keeps SQL flat, because SQLite's parser has a bound on what is nested,
+/// and its rows are links: their number does not grow with the paths that lead to an object.
 package struct TreeText {
     /// The objects of one branch.
     private final class Rows {

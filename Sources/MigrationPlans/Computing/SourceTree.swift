@@ -8,7 +8,6 @@ package struct SourceTree: Hashable, Sendable, Codable {
     /// A relationship, with what is read behind it.
     package struct Branch: Hashable, Sendable, Codable {
         package let step: SourcePath.Step
-        package let isToMany: Bool
         /// The column of an object's place in the list: of its own row, or of the join table.
         ///
         /// Nil for a set.
@@ -27,7 +26,7 @@ package struct SourceTree: Hashable, Sendable, Codable {
         try self.init(tree, in: layout, joined: 1)
     }
 
-    /// `joined`: tables on the path to the tree's objects; SQLite's parser has a bound.
+    /// `joined`: tables on the path to the tree's objects; each multiplies what is read for a row.
     private init(
         _ tree: ObjectTree, in layout: StoreLayout, joined: Int
     ) throws(PlanError) {
@@ -57,7 +56,7 @@ package struct SourceTree: Hashable, Sendable, Codable {
             }
             branches.append(
                 Branch(
-                    step: step, isToMany: branch.isToMany, order: branch.isOrdered ? order : nil,
+                    step: step, order: branch.isOrdered ? order : nil,
                     tree: try SourceTree(branch.tree, in: layout, joined: joined + 1)))
         }
         self.branches = branches
