@@ -22,7 +22,7 @@ package struct PolicyRows: Hashable, Sendable {
     }
 
     /// Objects that were found by a key: a link to one is recorded as that key.
-    package struct Found: Hashable, Sendable {
+    package struct Found: Hashable, Sendable, Codable {
         package let table: String
         /// The number of the entity.
         package let number: Int64
@@ -58,5 +58,10 @@ package struct PolicyRows: Hashable, Sendable {
         self.areCreated = areCreated
         self.columns = columns
         self.key = key
+    }
+
+    /// Whether the policy made the object with a key in a table of the destination.
+    package func makes(_ key: Int64, in table: String) -> Bool {
+        areCreated && self.table == table && keys.contains(key)
     }
 }

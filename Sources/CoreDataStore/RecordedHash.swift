@@ -19,34 +19,66 @@ package struct RecordedHash: Hashable, Sendable {
     package init(
         column: String, key: Int64, of statement: Statement, _ places: some Sequence<Int>
     ) {
-        var hash = SHA256()
-        hash.update(data: Array(column.utf8) + [0])
-        Self.add(UInt64(bitPattern: key), to: &hash)
-        for place in places {
-            let kind = statement.storageClass(place)
-            switch kind {
-            case 1:
-                Self.add(1, to: &hash)
-                Self.add(UInt64(bitPattern: statement.integer(place)), to: &hash)
-            case 2:
-                Self.add(2, to: &hash)
-                let number = statement.real(place)
-                Self.add(number == 0 ? 0 : number.bitPattern, to: &hash)
-            case 3, 4:
-                let bytes = statement.bytes(place)
-                Self.add(UInt64(kind) | UInt64(bytes.count) << 3, to: &hash)
-                hash.update(bufferPointer: bytes)
-            default: Self.add(5, to: &hash)
-            }
-        }
-        var words: [UInt64] = [0, 0]
-        for (place, byte) in hash.finalize().prefix(16).enumerated() {
-            words[place / 8] = words[place / 8] << 8 | UInt64(byte)
-        }
-        (high, low) = (words[0], words[1])
+        var builder = Builder(column: column, key: key)
+        builder.add(statement, places)
+        self = builder.finish()
     }
 
-    private static func add(_ word: UInt64, to hash: inout SHA256) {
-        withUnsafeBytes(of: word.littleEndian) { hash.update(bufferPointer: $0) }
+    private init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+}
+
+extension RecordedHash {
+    /// Makes the hash of values that stand in several rows.
+    package struct Builder {
+        private var hash = SHA256()
+
+        /// - Parameters:
+        ///   - column: the name of the column.
+        ///   - key: of the object.
+        package init(column: String, key: Int64) {
+            hash.update(data: Array(column.utf8) + [0])
+            add(UInt64(bitPattern: key))
+        }
+
+        /// Adds values.
+        ///
+        /// - Parameters:
+        ///   - statement: on a row.
+        ///   - places: of the values in that row, in their order.
+        package mutating func add(_ statement: Statement, _ places: some Sequence<Int>) {
+            for place in places {
+                let kind = statement.storageClass(place)
+                switch kind {
+                case 1:
+                    add(1)
+                    add(UInt64(bitPattern: statement.integer(place)))
+                case 2:
+                    add(2)
+                    let number = statement.real(place)
+                    add(number == 0 ? 0 : number.bitPattern)
+                case 3, 4:
+                    let bytes = statement.bytes(place)
+                    add(UInt64(kind) | UInt64(bytes.count) << 3)
+                    hash.update(bufferPointer: bytes)
+                default: add(5)
+                }
+            }
+        }
+
+        private mutating func add(_ word: UInt64) {
+            withUnsafeBytes(of: word.littleEndian) { hash.update(bufferPointer: $0) }
+        }
+
+        /// The hash of all that was added.
+        package func finish() -> RecordedHash {
+            var words: [UInt64] = [0, 0]
+            for (place, byte) in hash.finalize().prefix(16).enumerated() {
+                words[place / 8] = words[place / 8] << 8 | UInt64(byte)
+            }
+            return RecordedHash(high: words[0], low: words[1])
+        }
     }
 }

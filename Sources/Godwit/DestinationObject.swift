@@ -32,14 +32,18 @@ public struct DestinationObject {
     /// Links the object with another one.
     ///
     /// A to-one relationship gets the object as its only target. For a to-many relationship whose
-    /// inverse is to-one, the other object's inverse is set.
+    /// inverse is to-one, the other object's inverse is set. A many-to-many relationship gets one
+    /// link more, or none where the two are linked already; one of the two must be the destination
+    /// object of the source object in hand, or inserted for it.
+    ///
+    /// In an ordered relationship of such an object, the other one takes the next place.
     ///
     /// - Parameters:
     ///   - relationship: its name.
     ///   - other: the target; nil takes the target of a to-one away.
     /// - Throws: an error for a relationship that is not there, that ``PolicyEffects/sets`` does
-    ///   not name, or that cannot lead to such an object; also for many-to-many and ordered
-    ///   relationships.
+    ///   not name, or that cannot lead to such an object; also for places in lists of other
+    ///   objects.
     public func associate(_ relationship: String, with other: DestinationObject?) throws {
         try portion.link(relationship, of: object, to: other?.object)
     }

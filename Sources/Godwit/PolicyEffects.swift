@@ -5,8 +5,10 @@ import MappingModel
 /// Godwit plans by it: it reserves keys for what the policy makes, and refuses a mapping that does
 /// not fit the models before it touches a store. A policy that does something else fails.
 public struct PolicyEffects: Sendable {
-    /// Names of attributes and to-one relationships of the destination objects that the hooks
-    /// set; what the mapping model says of these does not count.
+    /// Names of attributes, of to-one relationships and of many-to-many relationships of the
+    /// destination objects that the hooks set; what the mapping model says of these does not count.
+    ///
+    /// All links of a many-to-many relationship that one policy sets come from policies.
     public var sets: [String]
     /// What the policy makes beside the destination objects of its entity mapping.
     public var creates: [CreatedEntity]

@@ -207,8 +207,8 @@ extension InferenceDraft {
 
     /// Whether the source of a property is inferred.
     func infers(_ property: String, of entity: String) -> Bool {
-        guard let mapping = directed[entity] else { return true }
         guard !isSetByPolicy(property, of: entity) else { return false }
+        guard let mapping = directed[entity] else { return true }
         let stated = mapping.attributes + mapping.relationships
         return direction?.infersRest != false
             && !stated.contains { $0.destination == property && $0.value != .automatic }
@@ -233,8 +233,22 @@ extension InferenceDraft {
     }
 
     /// Whether the hooks of a policy give a property of a destination entity its value.
+    ///
+    /// Many-to-many links that a policy sets of one entity, from either side, come from policies
+    /// alone: every one has two ends.
     func isSetByPolicy(_ property: String, of entity: String) -> Bool {
-        policy(of: entity)?.sets.contains(property) == true
+        if policy(of: entity)?.sets.contains(property) == true { return true }
+        guard !policies.isEmpty, let owned = destination.relationship(property, of: entity),
+            owned.relationship.isToMany, let inverse = destination.inverse(of: owned),
+            inverse.relationship.isToMany
+        else { return false }
+        return directed.keys.contains { other in
+            guard let policy = policy(of: other) else { return false }
+            return [owned, inverse].contains { side in
+                policy.sets.contains(side.relationship.name)
+                    && destination.model.isKind(other, of: side.owner)
+            }
+        }
     }
 
     /// Whether a relationship is the other side of one that a policy sets: what one side says links

@@ -7,6 +7,7 @@ struct PolicyCheck {
     let source: Model
     let destination: Model
     let policies: [PolicyDeclaration]
+    private let mappings: [EntityMappingDefinition]
     private(set) var mistakes: [MappingMistake] = []
 
     init(
@@ -16,6 +17,7 @@ struct PolicyCheck {
         self.source = source
         self.destination = destination
         self.policies = policies
+        mappings = definition.entityMappings
         for mapping in definition.entityMappings {
             let calls = mapping.policyCalls
             guard let name = mapping.policy else {
@@ -123,6 +125,26 @@ struct PolicyCheck {
             return add(mapping, "\(subject), which does not exist. \(hint)")
         }
         if let reason = refusal(of: found.relationship) { add(mapping, "\(subject): \(reason)") }
+        if let inverse = destination.inverse(of: found.relationship),
+            found.relationship.isToMany, inverse.relationship.isToMany,
+            (inverse.owner.name, inverse.relationship.name) != (found.owner.name, property),
+            isSet(inverse.relationship.name, of: inverse.owner.name)
+        {
+            add(
+                mapping,
+                "\(subject), and a policy sets its inverse \(inverse.owner.name)."
+                    + "\(inverse.relationship.name), too: let one side set the links")
+        }
+    }
+
+    /// Whether a policy of any entity mapping sets a relationship.
+    private func isSet(_ name: String, of owner: String) -> Bool {
+        mappings.contains { mapping in
+            guard let policy = mapping.policy.flatMap({ policies.named($0) }),
+                let entity = mapping.destination, destination.entities[entity] != nil
+            else { return false }
+            return policy.sets.contains(name) && destination.isKind(entity, of: owner)
+        }
     }
 
     private mutating func checkCreating(
@@ -157,12 +179,14 @@ struct PolicyCheck {
     /// Why a policy cannot set a relationship; nil where it can.
     private func refusal(of relationship: Relationship) -> String? {
         if relationship.isTransient { return "it is transient: no store holds its links" }
-        if relationship.isToMany {
+        guard let inverse = destination.inverse(of: relationship)?.relationship else {
+            return relationship.isToMany ? "it is to-many and has no inverse" : nil
+        }
+        if relationship.isToMany, !inverse.isToMany {
             return "it is to-many: set the to-one inverse of the objects instead"
         }
-        guard let inverse = destination.inverse(of: relationship)?.relationship else { return nil }
         return inverse.isOrdered
-            ? "its inverse is ordered, and places in lists cannot be set" : nil
+            ? "its inverse is ordered, and places in the lists of other objects cannot be set" : nil
     }
 }
 

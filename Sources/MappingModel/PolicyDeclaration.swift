@@ -7,8 +7,8 @@ package import ManagedObjectModel
 package struct PolicyDeclaration: Hashable, Sendable, Codable {
     /// The name that mapping models use.
     package var className: String
-    /// Names of attributes and to-one relationships of the destination objects that its hooks
-    /// set; what the mapping says of these does not count.
+    /// Names of attributes, of to-one relationships and of many-to-many relationships of the
+    /// destination objects that its hooks set; what the mapping says of these does not count.
     package var sets: [String]
     /// What it makes beside the destination objects of its entity mapping.
     package var creates: [CreatedObjects]

@@ -58,9 +58,9 @@ package final class JobRunner: Sendable {
         }
         let chunk = file.plan.chunks[number]
         return try shard(job, attempt, counter) { connection throws(EngineError) in
-            let tables = try ShardTable.definitions(of: job.work, file)
+            let tables = try ShardTable.tables(of: job.work, file)
             try EngineError.translating {
-                for table in tables { try connection.create(table) }
+                for table in tables { try connection.create(table.definition) }
             }
             let copier = ChunkCopier(
                 file: file.laidOut, connection: connection, policies: environment.policies,
@@ -91,10 +91,11 @@ package final class JobRunner: Sendable {
                 counted.counts[table] = try connection.integer(
                     "SELECT count(*) FROM main.\(SQLText.quoted(table))")
             }
-            let sums = RecordedSums(connection: connection)
-            for rows in plan.recordedRows(of: plan.feeds[place]) {
-                counted.sums.merge(try sums.sums(over: rows)) { $1 }
-            }
+            let feed = plan.feeds[place]
+            let linked = plan.linkedTables(of: feed)
+            counted.sums = try RecordedSums(connection).sums(
+                over: plan.recordedRows(of: feed),
+                plan.policyLinks.filter { linked.contains($0.table) })
             return counted
         }
     }

@@ -12,6 +12,9 @@ struct PolicyRowsCheck {
     let places: [LinkLocation]
     let file: FileReading
 
+    /// How far the comparison goes.
+    static let note = "values of migration policies were compared with those recorded when they ran"
+
     /// The sums that these objects add to what must be, and what differs from the record.
     func run() throws(StoreError) -> PartialResult {
         var result = PartialResult()
@@ -37,9 +40,7 @@ struct PolicyRowsCheck {
             findings.append("several objects of \(rows.entity) have the same policy key")
         }
         result.findings["policies"] = findings
-        result.notes = [
-            "values of migration policies were compared with those recorded when they ran"
-        ]
+        result.notes = [Self.note]
         return result
     }
 
@@ -70,39 +71,29 @@ struct PolicyRowsCheck {
             "SELECT \((["Z_PK"] + names).joined(separator: ", ")) "
                 + "FROM \(SQLText.quoted(rows.table)) NOT INDEXED "
                 + "WHERE \(range)Z_ENT = \(rows.number)")
-        var targets: [[Statement]] = []
-        for column in rows.columns { targets.append(try lookups(column)) }
+        var targets: [ObjectKeys] = []
+        for column in rows.columns {
+            targets.append(try ObjectKeys(column.found, file.connection()))
+        }
         var sums: [String: ContentSum] = [:]
         while try query.step() {
             let key = query.integer(0)
             for (place, column) in rows.columns.enumerated() {
-                var hash = RecordedHash(
-                    column: column.name, key: key, of: query, place + 1...place + 1)
-                for target in targets[place] where !query.isNull(place + 1) {
-                    target.reset()
-                    try target.bind(query.integer(place + 1), at: 1)
-                    guard try target.step() else { continue }
-                    hash = RecordedHash(
-                        column: column.name, key: key, of: target, 0..<target.columnCount)
-                    break
+                var hash = RecordedHash.Builder(column: column.name, key: key)
+                let found =
+                    query.isNull(place + 1)
+                    ? nil : try targets[place].target(query.integer(place + 1))
+                if let found {
+                    hash.add(found, 0..<found.columnCount)
+                } else {
+                    hash.add(query, place + 1..<place + 2)
                 }
-                sums[column.label, default: ContentSum()].add(high: hash.high, low: hash.low)
+                let finished = hash.finish()
+                sums[column.label, default: ContentSum()].add(
+                    high: finished.high, low: finished.low)
             }
         }
         return sums
-    }
-
-    /// Statements that give the key by which the target of a link was found.
-    private func lookups(_ column: PolicyRows.Column) throws(StoreError) -> [Statement] {
-        var lookups: [Statement] = []
-        for found in column.found {
-            let list: [SQLText] = ["Z_ENT"] + found.columns.map { SQLText.quoted($0) }
-            lookups.append(
-                try file.connection().prepare(
-                    "SELECT \(list.joined(separator: ", ")) FROM \(SQLText.quoted(found.table)) "
-                        + "WHERE Z_PK = ?1 AND Z_ENT = \(found.number)"))
-        }
-        return lookups
     }
 
     /// Whether no two objects of the entity, of which one was found, have one key.

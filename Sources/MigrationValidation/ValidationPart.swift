@@ -13,6 +13,8 @@ package enum ValidationPart: Hashable, Sendable, Codable {
     case destinationJoin(table: String, keys: KeyRange)
     /// What policies gave, by the place among the rows of the scope.
     case policyRows(Int)
+    /// What policies linked, by the place among the join tables of the scope.
+    case policyLinks(Int)
     /// One index of the destination, from end to end.
     case index(table: String, name: String)
     /// The indexes of a table that its model does not demand.

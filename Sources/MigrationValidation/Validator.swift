@@ -55,6 +55,7 @@ package struct Validator: Sendable {
             parts.append(.otherIndexes(table: join.name))
         }
         parts += scope.policyRows.indices.map { .policyRows($0) }
+        parts += scope.policyLinks.indices.map { .policyLinks($0) }
         parts += layout.indexes.map { .index(table: $0.table, name: $0.name) }
         for table in scope.source.tables {
             parts += (sourceRanges[table.name] ?? [.all]).map {
@@ -102,6 +103,11 @@ package struct Validator: Sendable {
         case .policyRows(let place):
             return try PolicyRowsCheck(
                 rows: scope.policyRows[place], scope: scope, places: places,
+                file: reading.destination
+            ).run()
+        case .policyLinks(let place):
+            return try PolicyLinksCheck(
+                links: scope.policyLinks[place], scope: scope, places: places,
                 file: reading.destination
             ).run()
         case .index(let table, let name):

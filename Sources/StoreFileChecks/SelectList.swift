@@ -52,20 +52,3 @@ extension [SQLText] {
         return count - 1
     }
 }
-
-extension KeyRange {
-    /// The range as a condition; nil for every key.
-    package func condition(on key: SQLText) -> SQLText? {
-        switch (lower, upper) {
-        case (nil, nil): nil
-        case (let lower?, nil): "\(key) >= \(lower)"
-        case (nil, let upper?): "\(key) <= \(upper)"
-        case (let lower?, let upper?): "\(key) BETWEEN \(lower) AND \(upper)"
-        }
-    }
-
-    /// The same range of keys that lie lower by an offset.
-    package func shifted(down offset: Int64) -> KeyRange {
-        KeyRange(lower: lower.map { $0 &- offset }, upper: upper.map { $0 &- offset })
-    }
-}

@@ -134,14 +134,6 @@ extension ValidationScope {
             entity: name, table: table)
     }
 
-    /// Whether a policy made the object with a key.
-    package func isCreated(_ key: Int64, in table: String) -> Bool {
-        policyRows.contains { rows in
-            rows.areCreated && rows.table == table && (rows.keys.lower ?? Int64.min) <= key
-                && key <= (rows.keys.upper ?? Int64.max)
-        }
-    }
-
     /// By destination table, the highest key below those of objects that policies make.
     var keysBelowCreated: [String: Int64] {
         var keys: [String: Int64] = [:]

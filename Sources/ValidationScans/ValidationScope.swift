@@ -52,6 +52,8 @@ package struct ValidationScope: Sendable {
     package var now: Double = 0
     /// Objects of which something comes from migration policies.
     package var policyRows: [PolicyRows] = []
+    /// Rows of join tables that come from them.
+    package var policyLinks: [PolicyLinks] = []
     /// The sums that were recorded over them, by the labels of columns.
     package var recordedSums: [String: ContentSum] = [:]
     /// What is known of models and layouts, which follow from their keys alone.

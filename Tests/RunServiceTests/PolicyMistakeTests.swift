@@ -44,15 +44,7 @@ import ValidationScans
                 to: .model(DestinationModel(model: PolicyLab.destination())),
                 options: PolicyLab.options(.partitioned), policies: [NotePolicy.self])
             let result = lab.folder.appendingPathComponent("result.sqlite")
-            func isEqual() throws -> Bool {
-                var scope = try ValidationScope(plan: outcome.plan)
-                scope.recordedSums = outcome.recordedSums
-                let support = try lab.path(lab.folder.appendingPathComponent("none"))
-                let files = ValidationFiles(
-                    source: try lab.path(lab.store), sourceExternalData: support,
-                    destination: try lab.path(result), destinationExternalData: support)
-                return try Validator(scope: scope, files: files).run().isEqual
-            }
+            func isEqual() throws -> Bool { try lab.isEqual(result, to: outcome) }
             try FileManager.default.copyItem(at: lab.output, to: result)
             #expect(try isEqual())
             var made = 0
@@ -90,5 +82,18 @@ import ValidationScans
             }
             return rows[0] != rows[1]
         }
+    }
+}
+
+extension StoreLab {
+    /// Whether the validation finds a file equal to what a migration of the store must give.
+    func isEqual(_ result: URL, to outcome: MigrationOutcome) throws -> Bool {
+        var scope = try ValidationScope(plan: outcome.plan)
+        scope.recordedSums = outcome.recordedSums
+        let support = try path(folder.appendingPathComponent("none"))
+        let files = ValidationFiles(
+            source: try path(store), sourceExternalData: support,
+            destination: try path(result), destinationExternalData: support)
+        return try Validator(scope: scope, files: files).run().isEqual
     }
 }

@@ -106,13 +106,3 @@ struct FeedSQL {
             + "ON s.Z_PK = r.key"
     }
 }
-
-extension KeyRange {
-    /// Conditions that hold for keys in the range; none for every key.
-    func conditions(on key: SQLText) -> [SQLText] {
-        let bounds: [SQLText?] = [
-            lower.map { "\(key) >= \($0)" }, upper.map { "\(key) <= \($0)" },
-        ]
-        return bounds.compactMap { $0 }
-    }
-}

@@ -5,12 +5,7 @@ import SafeSQLite
 /// Puts shards into a table of the destination: the seam behind which faster ways can stand.
 struct ShardMerger {
     let connection: Connection
-    /// The destination's table.
-    let table: String
-    /// All its columns, in order.
-    let columns: [String]
-    /// Whether rows are keyed by `Z_PK`; join tables are not.
-    let isKeyed: Bool
+    let table: ShardTable
 
     /// Appends an attached shard whose keys lie above all that the table holds.
     ///
@@ -20,8 +15,8 @@ struct ShardMerger {
     /// - Returns: the rows appended.
     /// - Throws: `StoreError` for a shard that cannot be read or a key that is there already.
     func append(from schema: StaticString) throws(StoreError) -> Int64 {
-        let name = SQLText.quoted(table)
-        let order: SQLText = isKeyed ? "" : " ORDER BY rowid"
+        let name = SQLText.quoted(table.name)
+        let order: SQLText = table.isKeyed ? "" : " ORDER BY rowid"
         try connection.execute(
             "INSERT INTO main.\(name) SELECT * FROM \(.name(of: schema)).\(name)\(order)")
         return connection.changes
@@ -35,14 +30,16 @@ struct ShardMerger {
 
     /// Merges shards whose keys interleave, by always taking the lowest key.
     ///
-    /// More shards than `width` are merged in groups first, into files in the scratch folder.
+    /// More shards than `width` are merged in groups first, into files in the scratch folder. Those
+    /// of a join table, which has no keys, are put one behind the other.
     ///
     /// - Returns: the rows merged.
     /// - Throws: `StoreError` for a shard that cannot be read or a key that occurs twice.
     /// - Complexity: O(rows · log width) comparisons a pass.
     func merge(
-        _ shards: [FilePath], scratch: FilePath, definition: SchemaDefinition
+        _ shards: [FilePath], scratch: FilePath
     ) throws(StoreError) -> Int64 {
+        guard table.isKeyed else { return try putBehind(shards) }
         var level = shards
         var pass = 0
         while level.count > Self.width {
@@ -50,10 +47,10 @@ struct ShardMerger {
             var start = 0
             while start < level.count {
                 let group = Array(level[start..<min(start + Self.width, level.count)])
-                let path = scratch.appending("merge-\(table)-\(pass)-\(next.count).sqlite")
+                let path = scratch.appending("merge-\(table.name)-\(pass)-\(next.count).sqlite")
                 let target = try Connection(path: path, mode: .create)
                 try target.configure(StoreBuilder.bulkPragmas)
-                try target.create(definition)
+                try target.create(table.definition)
                 _ = try mergeAtOnce(group, into: target)
                 try target.close()
                 next.append(path)
@@ -65,32 +62,63 @@ struct ShardMerger {
         return try mergeAtOnce(level, into: connection)
     }
 
+    private var list: SQLText { table.columns.map(SQLText.quoted).joined(separator: ", ") }
+
+    private func insertion(into target: Connection) throws(StoreError) -> Statement {
+        let places = table.columns.map { _ in "?" as SQLText }.joined(separator: ", ")
+        return try target.prepare(
+            "INSERT INTO main.\(SQLText.quoted(table.name)) (\(list)) VALUES (\(places))")
+    }
+
+    private func write(_ reader: Statement, by insert: Statement) throws(StoreError) {
+        for column in table.columns.indices {
+            try insert.bindValue(at: column + 1, from: reader, column: column)
+        }
+        try insert.run()
+    }
+
+    private func putBehind(_ shards: [FilePath]) throws(StoreError) -> Int64 {
+        let insert = try insertion(into: connection)
+        var rows: Int64 = 0
+        for shard in shards {
+            let source = try Connection(path: shard, mode: .immutable, cacheKibibytes: 64)
+            rows += try put(source, by: insert)
+            try source.close()
+        }
+        return rows
+    }
+
+    private func put(_ shard: Connection, by insert: Statement) throws(StoreError) -> Int64 {
+        let reader = try shard.prepare(
+            "SELECT \(list) FROM \(SQLText.quoted(table.name)) ORDER BY rowid")
+        var rows: Int64 = 0
+        while try reader.step() {
+            try write(reader, by: insert)
+            rows += 1
+        }
+        return rows
+    }
+
     private func mergeAtOnce(
         _ shards: [FilePath], into target: Connection
     ) throws(StoreError) -> Int64 {
         var connections: [Connection] = []
         var heap = KeyHeap()
         var readers: [Statement] = []
-        let list = columns.map(SQLText.quoted).joined(separator: ", ")
         for (number, shard) in shards.enumerated() {
             let connection = try Connection(path: shard, mode: .immutable, cacheKibibytes: 64)
             let reader = try connection.prepare(
-                "SELECT \(list) FROM \(SQLText.quoted(table)) ORDER BY Z_PK")
+                "SELECT \(list) FROM \(SQLText.quoted(table.name)) ORDER BY Z_PK")
             connections.append(connection)
             readers.append(reader)
             if try reader.step() { heap.push(key: reader.integer(0), reader: number) }
         }
-        let places = columns.map { _ in "?" as SQLText }.joined(separator: ", ")
-        let insert = try target.prepare(
-            "INSERT INTO main.\(SQLText.quoted(table)) (\(list)) VALUES (\(places))")
+        let insert = try insertion(into: target)
         var rows: Int64 = 0
         try target.transaction { () throws(StoreError) in
             while let number = heap.lowest {
                 let reader = readers[number]
-                for column in columns.indices {
-                    try insert.bindValue(at: column + 1, from: reader, column: column)
-                }
-                try insert.run()
+                try write(reader, by: insert)
                 rows += 1
                 if try reader.step() {
                     heap.replaceLowest(key: reader.integer(0))

@@ -172,23 +172,19 @@ package final class StoreAssembler {
         let found = FoundObjects(file: file, connection: connection)
         if found.isNeeded { _ = try found.merge() }
         recordedSums = try EngineError.translating { () throws(StoreError) in
-            let sums = RecordedSums(connection: connection)
-            var all: [String: ContentSum] = [:]
-            for rows in plan.recordedRows { all.merge(try sums.sums(over: rows)) { $1 } }
-            return all
+            try RecordedSums(connection).sums(over: plan.recordedRows, plan.policyLinks)
         }
         if !isPart { try execute("COMMIT") }
     }
 
     /// Appends the shard of one chunk of keys; shards come in the order of the plan.
     package func append(_ chunk: Chunk, shard: FilePath) throws(EngineError) -> Int64 {
-        let merger = merger(for: chunk)
+        let (own, made) = try mergers(for: chunk)
         try EngineError.translating { try connection.attachImmutable(shard, as: "shard") }
-        let made = try madeMergers(for: chunk)
         let rows = try step { () throws(EngineError) in
             try EngineError.translating {
-                for (merger, _) in made { _ = try merger.append(from: "shard") }
-                return try merger.append(from: "shard")
+                for merger in made { _ = try merger.append(from: "shard") }
+                return try own.append(from: "shard")
             }
         }
         try EngineError.translating { try connection.detach("shard") }
@@ -199,36 +195,25 @@ package final class StoreAssembler {
     package func merge(
         _ chunk: Chunk, shards: [FilePath], scratch: FilePath
     ) throws(EngineError) -> Int64 {
-        let merger = merger(for: chunk)
-        guard let table = file.destination.tables.first(where: { $0.name == merger.table }) else {
-            throw .internalError("the destination has no table \(merger.table)")
-        }
-        let made = try madeMergers(for: chunk)
+        let (own, made) = try mergers(for: chunk)
         return try step { () throws(EngineError) in
             try EngineError.translating {
-                for (merger, definition) in made {
-                    _ = try merger.merge(shards, scratch: scratch, definition: definition)
-                }
-                return try merger.merge(shards, scratch: scratch, definition: table.definition)
+                for merger in made { _ = try merger.merge(shards, scratch: scratch) }
+                return try own.merge(shards, scratch: scratch)
             }
         }
     }
 
-    /// What puts the objects that policies make in a chunk's shard into their tables.
-    private func madeMergers(
+    /// What puts the tables of a chunk's shard into those of the store: its own, and those in which
+    /// policies make objects and links.
+    private func mergers(
         for chunk: Chunk
-    ) throws(EngineError) -> [(merger: ShardMerger, definition: SchemaDefinition)] {
-        guard case .feed(let place) = chunk.subject else { return [] }
-        var mergers: [(ShardMerger, SchemaDefinition)] = []
-        for name in plan.madeTables(of: plan.feeds[place]) {
-            guard let table = file.destination.tables.first(where: { $0.name == name }) else {
-                throw .internalError("the destination has no table \(name)")
-            }
-            let merger = ShardMerger(
-                connection: connection, table: name, columns: table.columnNames, isKeyed: true)
-            mergers.append((merger, table.definition))
-        }
-        return mergers
+    ) throws(EngineError) -> (own: ShardMerger, made: [ShardMerger]) {
+        let made = try ShardTable.made(chunk.subject, file)
+        return (
+            ShardMerger(connection: connection, table: try ShardTable.own(chunk.subject, file)),
+            made.map { ShardMerger(connection: connection, table: $0) }
+        )
     }
 
     /// Makes one object of those that several chunks made for one key of a policy.
@@ -242,21 +227,6 @@ package final class StoreAssembler {
         guard let number = steps.firstIndex(of: .foundObjects), number >= done else { return }
         try step { () throws(EngineError) in
             try record(try FoundObjects(file: file, connection: connection).merge())
-        }
-    }
-
-    private func merger(for chunk: Chunk) -> ShardMerger {
-        switch chunk.subject {
-        case .feed(let place):
-            let name = plan.feeds[place].destinationTable
-            let columns = file.destination.tables.first { $0.name == name }?.columnNames ?? []
-            return ShardMerger(
-                connection: connection, table: name, columns: columns, isKeyed: true)
-        case .join(let place, _):
-            let name = plan.joins[place].table
-            let columns = file.destination.joinTables.first { $0.name == name }?.columnNames ?? []
-            return ShardMerger(
-                connection: connection, table: name, columns: columns, isKeyed: false)
         }
     }
 

@@ -34,7 +34,7 @@ struct FoundObjects {
             for blocks in blocksByEntity {
                 try connection.execute("DELETE FROM \(Self.table)")
                 try findLosers(blocks)
-                let sums = RecordedSums(connection: connection)
+                let sums = RecordedSums(connection)
                 for rows in plan.recordedRows
                 where rows.areCreated && blocks.contains(where: { $0.objects == rows.objects }) {
                     for (label, sum) in try sums.sums(over: rows, onlyIn: Self.table) {
@@ -84,17 +84,33 @@ struct FoundObjects {
     private func relink(_ blocks: [ObjectBlock]) throws(StoreError) {
         let lower = blocks.compactMap(\.objects.keys.lower).min() ?? 0
         let upper = blocks.compactMap(\.objects.keys.upper).max() ?? Int64.max
+        let kinds = blocks.compactMap(\.found)
+        let gone = KeyRange(lower: lower, upper: upper)
         for rows in plan.recordedRows {
-            for column in rows.columns where column.found.contains(where: blocks.contains) {
-                let name = SQLText.quoted(column.name)
-                var conditions = rows.objects.keys.conditions(on: "Z_PK")
-                conditions += KeyRange(lower: lower, upper: upper).conditions(on: name)
-                conditions.append("\(name) IN (SELECT loser FROM \(Self.table))")
-                try connection.execute(
-                    "UPDATE main.\(SQLText.quoted(rows.objects.table)) SET \(name) = "
-                        + "(SELECT winner FROM \(Self.table) WHERE loser = \(name)) "
-                        + "WHERE \(conditions.joined(separator: " AND "))")
+            for column in rows.columns where column.found.contains(where: kinds.contains) {
+                try relink(
+                    column.name, of: rows.objects.table, gone,
+                    and: rows.objects.keys.conditions(on: "Z_PK"))
             }
         }
+        for links in plan.policyLinks {
+            for end in [links.naming, links.inverse]
+            where end.found.contains(where: kinds.contains) {
+                try relink(end.column, of: links.table, gone, and: [])
+            }
+        }
+    }
+
+    private func relink(
+        _ column: String, of table: String, _ gone: KeyRange, and others: [SQLText]
+    ) throws(StoreError) {
+        let name = SQLText.quoted(column)
+        let conditions =
+            others + gone.conditions(on: name)
+            + ["\(name) IN (SELECT loser FROM \(Self.table))"]
+        try connection.execute(
+            "UPDATE main.\(SQLText.quoted(table)) SET \(name) = "
+                + "(SELECT winner FROM \(Self.table) WHERE loser = \(name)) "
+                + "WHERE \(conditions.joined(separator: " AND "))")
     }
 }

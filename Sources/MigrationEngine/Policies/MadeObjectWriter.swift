@@ -90,6 +90,22 @@ final class MadeObjectWriter {
         return try query.step() ? query.cell(0) : nil
     }
 
+    /// Adds a row to a join table.
+    ///
+    /// - Parameters:
+    ///   - join: the table.
+    ///   - values: of its columns, in order.
+    /// - Returns: whether the link is new.
+    /// - Throws: `StoreError` with SQLite's reason.
+    func link(_ join: JoinTableLayout, _ values: [Int64]) throws(StoreError) -> Bool {
+        let places = values.indices.map { "?\($0 + 1)" as SQLText }.joined(separator: ", ")
+        let insert = try statement(
+            "INSERT OR IGNORE INTO main.\(SQLText.quoted(join.name)) VALUES (\(places))")
+        for (place, value) in values.enumerated() { try insert.bind(value, at: place + 1) }
+        try insert.run()
+        return connection.changes > 0
+    }
+
     // MARK: - Objects that are found
 
     /// The key of an object that was found before; nil where there is none.

@@ -58,6 +58,26 @@ final class PolicyContext {
         }
     }
 
+    /// Whether many-to-many links of an object can be set.
+    func canLink(_ object: MadeObject, by name: String, _ state: PolicyState) -> Bool {
+        state.hook != .validate && state.isOwn(object)
+            && (object.origin == .inserted || sets.contains(name))
+    }
+
+    /// Whether the mapping fills a column of an entity table.
+    func isFilled(_ column: String, of table: String) -> Bool {
+        plan.links.contains { $0.table == table && $0.orderColumn == column }
+            || plan.feeds.contains { feed in
+                feed.destinationTable == table
+                    && feed.columns.contains { $0.name == column && !$0.cells.isEmpty }
+            }
+    }
+
+    /// Whether the mapping fills a join table.
+    func isFilled(_ join: JoinTableLayout) -> Bool {
+        plan.joins.contains { $0.table == join.name && !$0.feeds.isEmpty }
+    }
+
     /// The column of an attribute.
     func attributeColumn(_ name: String, _ entity: String) throws -> ColumnLayout {
         if let known = columns[entity]?[name] { return known }

@@ -1,7 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import MappingModel
-package import MigrationPlans
+import MigrationPlans
 import SafeSQLite
 
 /// Lets policies take part in a chunk whose rows were copied: portion by portion, by their keys.
@@ -116,6 +116,7 @@ struct PolicyCopier {
         _ code: any PolicyCode, _ portion: PolicyPortion, _ objects: [PolicyObject]
     ) throws {
         let state = portion.state
+        state.begin()
         var used: [[Int: Int64]] = []
         try call(state) { try code.begin(portion) }
         for object in objects {
@@ -214,9 +215,16 @@ extension MigrationPlan {
     }
 
     /// The tables in which policies make objects while a feed is copied, without its own.
-    package func madeTables(of feed: Feed) -> [String] {
+    func madeTables(of feed: Feed) -> [String] {
         policies(of: feed).flatMap(\.blocks).map(\.objects.table).reduce(into: []) { found, name in
             if name != feed.destinationTable, !found.contains(name) { found.append(name) }
+        }
+    }
+
+    /// The join tables in which policies link objects while a feed is copied.
+    func linkedTables(of feed: Feed) -> [String] {
+        policies(of: feed).flatMap(\.joins).reduce(into: []) { found, name in
+            if !found.contains(name) { found.append(name) }
         }
     }
 }

@@ -12,6 +12,10 @@ struct LinkPlace {
     let column: String?
     let entityColumn: String?
     let inverse: Relationship?
+    /// The column of the object's place in the ordered inverse; nil where there is none.
+    let orderColumn: String?
+    /// The table of a many-to-many.
+    let join: JoinTableLayout?
 
     init(_ name: String, of entity: String, _ context: PolicyContext) throws {
         let (layout, model) = (context.destination, context.destination.model)
@@ -26,10 +30,8 @@ struct LinkPlace {
         column = layout.column(.toOne(key))?.column.name
         entityColumn = layout.column(.toOneEntity(key))?.column.name
         inverse = model.inverse(of: relationship)?.relationship
-        guard inverse?.isOrdered != true || relationship.isToMany else {
-            throw PolicyFailure(
-                "the inverse of \(entity).\(name) is ordered, and places in lists cannot be set")
-        }
+        orderColumn = layout.column(.order(key))?.column.name
+        join = layout.joinTable(of: key)
     }
 }
 
@@ -57,16 +59,20 @@ struct PolicyLink {
         try context.expectChange(of: name, object, state)
         if let target {
             try expectKind(of: target)
-            if context.areFound(target.entity), target.origin != .found {
-                throw PolicyFailure(
-                    "objects of \(target.entity) are found by a key: find the target of "
-                        + "\(object.entity).\(name) by its key, too")
-            }
+            try expectFound(target, as: "the target of \(object.entity).\(name)")
         }
+        if place.inverse?.isOrdered == true { return try setPlaced(target) }
         guard let inverse = place.inverse, !inverse.isToMany else {
             return try write(place, of: object, to: target)
         }
         try setBoth(target, inverse)
+    }
+
+    /// Refuses an object of a kind that is found by a key, but was not: it could be a second one.
+    private func expectFound(_ target: MadeObject, as role: String) throws {
+        guard context.areFound(target.entity), target.origin != .found else { return }
+        throw PolicyFailure(
+            "objects of \(target.entity) are found by a key: find \(role) by its key, too")
     }
 
     private func expectKind(of target: MadeObject) throws {
@@ -96,21 +102,75 @@ struct PolicyLink {
         try write(other, of: target, to: object)
     }
 
-    /// Adds a target to a to-many relationship, by the to-one inverse.
+    /// Links an object that is new with the object in whose list it takes the next place.
+    private func setPlaced(_ target: MadeObject?) throws {
+        let subject = "the inverse of \(object.entity).\(name) is ordered"
+        guard object.origin == .inserted, target.map(state.isOwn) != false,
+            let order = place.orderColumn, let inverse = place.inverse
+        else {
+            throw PolicyFailure(
+                "\(subject): it can only be set between a new object and one that comes of the "
+                    + "same source object")
+        }
+        guard !context.isFilled(order, of: object.table) else {
+            throw PolicyFailure("\(subject), and the mapping gives places in the list, too")
+        }
+        try write(place, of: object, to: target)
+        guard let target else { return try context.writer.set(order, of: object, to: nil) }
+        let list = PolicyState.List(
+            holder: target.key, table: target.table,
+            relationship: PropertyKey(place.relationship.destination, inverse.name))
+        try context.writer.set(order, of: object, to: .integer(state.nextPlace(in: list)))
+        state.take(list)
+    }
+
+    /// Adds a target to a to-many relationship.
     private func add(_ target: MadeObject?) throws {
         guard let target else {
             throw PolicyFailure("\(object.entity).\(name) is to-many: its links cannot be removed")
         }
-        guard let inverse = place.inverse, !inverse.isToMany else {
+        guard let inverse = place.inverse else {
             throw PolicyFailure(
-                "\(object.entity).\(name) has no to-one inverse: many-to-many links cannot be set")
+                "\(object.entity).\(name) is to-many and has no inverse: its links cannot be set")
         }
         try expectKind(of: target)
-        guard !place.relationship.isOrdered else {
-            throw PolicyFailure(
-                "\(object.entity).\(name) is ordered, and places in lists cannot be set")
-        }
+        if let join = place.join { return try add(target, inverse, to: join) }
         try PolicyLink(inverse.name, of: target, context, state).set(object)
+    }
+
+    /// Adds a row to the table of a many-to-many relationship.
+    ///
+    /// One end must come of the source object in hand: then no other chunk makes the same link.
+    private func add(
+        _ target: MadeObject, _ inverse: Relationship, to join: JoinTableLayout
+    ) throws {
+        let other = try context.link(inverse.name, target.entity)
+        let isHolder = context.canLink(object, by: name, state)
+        guard isHolder || context.canLink(target, by: inverse.name, state) else {
+            try context.expectChange(of: name, object, state)
+            throw PolicyFailure(
+                "\(object.entity).\(name) is many-to-many: link it from an object that comes of "
+                    + "the source object in hand")
+        }
+        let (holder, held) = isHolder ? (object, target) : (target, object)
+        let (own, far) = isHolder ? (place, other) : (other, place)
+        try expectFound(held, as: "the other end of \(own.key)")
+        guard !far.relationship.isOrdered else {
+            throw PolicyFailure(
+                "\(far.key) is ordered: its places can only be set from its own objects")
+        }
+        let isNaming = join.naming == own.key
+        var row = isNaming ? [holder.key, held.key] : [held.key, holder.key]
+        let list = PolicyState.List(
+            holder: holder.key, table: holder.table, relationship: own.key)
+        if own.relationship.isOrdered {
+            guard !context.isFilled(join) else {
+                throw PolicyFailure(
+                    "\(own.key) is ordered, and the mapping gives places in its lists, too")
+            }
+            row.append(state.nextPlace(in: list))
+        }
+        if try context.writer.link(join, row) { state.take(list) }
     }
 
     private func write(

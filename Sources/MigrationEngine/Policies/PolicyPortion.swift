@@ -230,10 +230,10 @@ extension PolicyPortion {
         }
     }
 
-    /// Links an object by a to-one relationship.
+    /// Links an object.
     ///
-    /// - Throws: `PolicyFailure` for a relationship that is not there, not declared or to-many, for
-    ///   a target of another entity, and where the other side cannot be set along.
+    /// - Throws: `PolicyFailure` for a relationship that is not there or not declared, for a target
+    ///   of another entity, and where the other side cannot be set along.
     package func link(
         _ name: String, of object: MadeObject, to target: MadeObject?
     ) throws {

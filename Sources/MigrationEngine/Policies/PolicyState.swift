@@ -1,3 +1,4 @@
+import CoreDataStore
 import MigrationPlans
 
 /// Which hook a policy is in, which object it has in hand, and what went wrong.
@@ -14,11 +15,37 @@ final class PolicyState {
     private var configured: [MadeObject] = []
     /// How many objects of each block were asked for, for the current object.
     var places: [Int: Int64] = [:]
+    /// A list of one object.
+    struct List: Hashable {
+        let holder: Int64
+        let table: String
+        let relationship: PropertyKey
+    }
+
+    /// How many objects were put into lists of the portion's objects.
+    private var lists: [List: Int64] = [:]
     /// In which hook each block's objects are found: in one alone, so that the lowest source object
     /// always comes first.
     private var findingHooks: [Int: Hook] = [:]
     /// What failed first: a policy that continues after it does not repair it.
     private(set) var failure: (any Error)?
+
+    /// Begins with a portion.
+    func begin() { lists.removeAll(keepingCapacity: true) }
+
+    /// The place of the next object in a list: the first is 2048, the step 1024.
+    func nextPlace(in list: List) -> Int64 { 2048 + 1024 * lists[list, default: 0] }
+
+    /// Counts an object that was put into a list.
+    func take(_ list: List) { lists[list, default: 0] += 1 }
+
+    /// Whether an object comes of the source object in hand, and of no other one.
+    func isOwn(_ object: MadeObject) -> Bool {
+        switch object.origin {
+        case .mapped, .inserted: object.source == current?.source.key
+        case .found, .elsewhere: false
+        }
+    }
 
     /// Begins with an object in one of its hooks.
     func turn(to object: PolicyObject, _ hook: Hook) {
@@ -85,7 +112,7 @@ final class PolicyState {
                         + "only a new one, in the closure of findOrInsert")
             }
         case .mapped, .inserted:
-            guard object.source == current?.source.key else {
+            guard isOwn(object) else {
                 throw PolicyFailure(
                     "it changes an object of \(object.entity) that belongs to another source object"
                 )

@@ -52,9 +52,13 @@ extension PlanContext {
                 PolicyPass(
                     mapping: pass.place, className: policy.className,
                     sourceTable: pass.way.source, sourceNumbers: pass.numbers, offset: offset,
-                    objects: objects, blocks: blocks))
+                    objects: objects, blocks: blocks,
+                    joins: destination.joinTables.filter { join in
+                        policy.links(join, from: pass.destination, in: destination.model)
+                    }.map(\.name)))
         }
         try refuseDifferentKeys(found)
+        try refuseDifferentTargets(found, destination)
         return found
     }
 
@@ -113,7 +117,7 @@ extension PlanContext {
         var rows: [RecordedRows] = []
         for pass in policyPasses {
             let mapping = mapping.entityMappings[pass.mapping]
-            let found = pass.blocks.filter { !$0.key.isEmpty }
+            let found = pass.blocks
             let own = RecordedRows(
                 label: "\(mapping.name) \(pass.objects.entity)", objects: pass.objects,
                 columns: ownColumns(of: mapping, pass.objects, found), areCreated: false)
@@ -172,6 +176,7 @@ extension PlanContext {
         else { return RecordedColumn(name: column.name, found: []) }
         return RecordedColumn(
             name: column.name,
-            found: found.filter { destination.model.isKind($0.objects.entity, of: target) })
+            found: found.filter { destination.model.isKind($0.objects.entity, of: target) }
+                .compactMap(\.found))
     }
 }

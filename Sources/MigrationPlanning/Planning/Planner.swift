@@ -57,6 +57,7 @@ package enum Planner {
         }
         plan.policies = context.policyPasses
         plan.recordedRows = context.recordedRows
+        plan.policyLinks = context.policyLinks
         plan.notes += facts.routes.compactMap(\.remainderNote)
         for name in Set(context.policyPasses.map(\.className)).sorted()
         where options.policies.named(name)?.isDeterministic == false {

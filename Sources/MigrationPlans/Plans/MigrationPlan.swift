@@ -11,7 +11,7 @@ package import SafeSQLite
 package struct MigrationPlan: Hashable, Sendable, Codable {
     /// The version of the engine, part of every plan: it rises whenever equal inputs would give
     /// other shards, or plans have another form.
-    package static let engineVersion = "12"
+    package static let engineVersion = "13"
 
     /// The engine that made the plan; chunks of a plan never come from another one.
     package var engine: String
@@ -41,6 +41,8 @@ package struct MigrationPlan: Hashable, Sendable, Codable {
     package var policies: [PolicyPass] = []
     /// Rows of which something comes from policies, with what is recorded of them.
     package var recordedRows: [RecordedRows] = []
+    /// Rows of join tables that come from policies.
+    package var policyLinks: [PolicyLinks] = []
     /// One for every pair of a source table and the destination table that it feeds; one more for
     /// each further entity mapping of the same objects.
     package var feeds: [Feed]

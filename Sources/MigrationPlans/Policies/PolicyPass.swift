@@ -1,3 +1,4 @@
+package import CoreDataStore
 package import SafeSQLite
 
 /// What a migration policy does to the objects of one entity mapping.
@@ -16,10 +17,12 @@ package struct PolicyPass: Hashable, Sendable, Codable {
     package var objects: ObjectRange
     /// What the policy makes beside them, in the order of its declaration.
     package var blocks: [ObjectBlock]
+    /// The join tables in which it links objects.
+    package var joins: [String]
 
     package init(
         mapping: Int, className: String, sourceTable: String, sourceNumbers: [Int64],
-        offset: Int64, objects: ObjectRange, blocks: [ObjectBlock]
+        offset: Int64, objects: ObjectRange, blocks: [ObjectBlock], joins: [String] = []
     ) {
         self.mapping = mapping
         self.className = className
@@ -28,6 +31,7 @@ package struct PolicyPass: Hashable, Sendable, Codable {
         self.offset = offset
         self.objects = objects
         self.blocks = blocks
+        self.joins = joins
     }
 }
 
@@ -66,6 +70,14 @@ package struct ObjectBlock: Hashable, Sendable, Codable {
         self.base = base
         self.most = most
         self.key = key
+    }
+
+    /// The objects as records name them; nil where they are not found by a key.
+    package var found: PolicyRows.Found? {
+        key.isEmpty
+            ? nil
+            : PolicyRows.Found(
+                table: objects.table, number: objects.number, columns: key.map(\.column))
     }
 
     /// The key of an object.

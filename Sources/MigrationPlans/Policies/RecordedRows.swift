@@ -1,3 +1,5 @@
+package import CoreDataStore
+
 /// Objects of which something comes from a policy: jobs record sums over it, and the validation
 /// finds the same ones in the result.
 package struct RecordedRows: Hashable, Sendable, Codable {
@@ -24,10 +26,18 @@ package struct RecordedColumn: Hashable, Sendable, Codable {
     package var name: String
     /// Objects that several chunks may find and to which its links may lead: a link to one is known
     /// by what the object is found by.
-    package var found: [ObjectBlock]
+    package var found: [PolicyRows.Found]
 
-    package init(name: String, found: [ObjectBlock]) {
+    package init(name: String, found: [PolicyRows.Found]) {
         self.name = name
         self.found = found
+    }
+}
+
+extension MigrationPlan {
+    /// What the sums over what policies make are called; empty where they make nothing.
+    package var recordedLabels: [String] {
+        recordedRows.flatMap { rows in rows.columns.map { rows.label(of: $0) } }
+            + policyLinks.map(\.label)
     }
 }

@@ -8,7 +8,7 @@ extension PartitionedStoreSession {
     /// The sums over what policies gave and the result has, by labels.
     func recordedSums() throws(RunError) -> [String: ContentSum] {
         let (planned, _) = try known()
-        guard !planned.plan.recordedRows.isEmpty else { return [:] }
+        guard !planned.plan.recordedLabels.isEmpty else { return [:] }
         let record = PolicyRecord(places, files)
         let removed = try RunError.engine { () throws(EngineError) in try record.read() }
         var sums: [String: ContentSum] = [:]

@@ -89,7 +89,7 @@ struct ResultInspection {
         result.store = store
         let rows = planned.plan.sourceRows.values.reduce(0, +)
         let labels =
-            Self.labels(of: planned)
+            planned.plan.recordedLabels
             + zip(planned.writtenLegs, planned.written).flatMap { leg, store in
                 store.recordedSums.keys.map { WrittenStore.label($0, leg: leg) }
             }
@@ -111,10 +111,6 @@ struct ResultInspection {
         try RunError.translating { try FileStatus(ofLink: places.building).identity }
     }
 
-    private static func labels(of planned: PlannedStore) -> [String] {
-        planned.plan.recordedRows.flatMap { rows in rows.columns.map { rows.label(of: $0) } }
-    }
-
     /// Holds a store that was written on the way against what its leg must give.
     private func checkStep(
         _ planned: PlannedStore, _ sums: [String: ContentSum]
@@ -124,7 +120,7 @@ struct ResultInspection {
         let status = try RunError.translating { try FileStatus.ifPresentLink(step.building) }
         guard let status else { throw .badDelivery("the store of step \(leg) is missing") }
         var own: [String: ContentSum] = [:]
-        for label in Self.labels(of: planned) {
+        for label in planned.plan.recordedLabels {
             own[label] = sums[WrittenStore.label(label, leg: leg)]
         }
         let report = try compare(

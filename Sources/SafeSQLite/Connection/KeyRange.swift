@@ -18,3 +18,29 @@ package struct KeyRange: Hashable, Sendable, Codable {
             upper: [upper, other.upper].compactMap(\.self).min())
     }
 }
+
+extension KeyRange {
+    /// Whether the range holds a key.
+    package func contains(_ key: Int64) -> Bool {
+        key >= lower ?? .min && key <= upper ?? .max
+    }
+
+    /// The same range of keys that lie lower by an offset.
+    package func shifted(down offset: Int64) -> KeyRange {
+        KeyRange(lower: lower.map { $0 &- offset }, upper: upper.map { $0 &- offset })
+    }
+
+    /// Conditions that hold for keys in the range; none for every key.
+    package func conditions(on key: SQLText) -> [SQLText] {
+        let bounds: [SQLText?] = [
+            lower.map { "\(key) >= \($0)" }, upper.map { "\(key) <= \($0)" },
+        ]
+        return bounds.compactMap { $0 }
+    }
+
+    /// The range as one condition; nil for every key.
+    package func condition(on key: SQLText) -> SQLText? {
+        let parts = conditions(on: key)
+        return parts.isEmpty ? nil : "(\(parts.joined(separator: " AND ")))"
+    }
+}

@@ -106,7 +106,8 @@ extension ValidationPart {
     fileprivate var readsSourceAlone: Bool {
         switch self {
         case .source, .sourceJoin: true
-        case .destination, .destinationJoin, .policyRows, .index, .otherIndexes, .dangling,
+        case .destination, .destinationJoin, .policyRows, .policyLinks, .index, .otherIndexes,
+            .dangling,
             .relationships, .externalData, .keptTables, .pages, .file:
             false
         }

@@ -41,6 +41,7 @@ extension ValidationScope {
         intermediateRenames = plan.intermediateRenames
         now = plan.options.now
         policyRows = plan.recordedRows.map { PolicyRows($0, plan) }
+        policyLinks = plan.policyLinks
     }
 }
 
@@ -52,13 +53,7 @@ extension PolicyRows {
             entity: rows.objects.entity, number: rows.objects.number, table: rows.objects.table,
             keys: rows.objects.keys, areCreated: rows.areCreated,
             columns: rows.columns.map {
-                Column(
-                    name: $0.name, label: rows.label(of: $0),
-                    found: $0.found.map {
-                        Found(
-                            table: $0.objects.table, number: $0.objects.number,
-                            columns: $0.key.map(\.column))
-                    })
+                Column(name: $0.name, label: rows.label(of: $0), found: $0.found)
             }, key: rows.areCreated ? block?.key.map(\.column) ?? [] : [])
     }
 }

@@ -65,9 +65,11 @@ package enum JoinScan {
     }
 
     /// What the rows of a destination join table are, and what its indexes must hold.
+    ///
+    /// `links`: the only rows that count; nil for all.
     package static func destination(
         _ join: JoinTableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
-        indexes: [IndexFacts], file: FileReading
+        indexes: [IndexFacts], file: FileReading, onlyOf links: PolicyLinks? = nil
     ) throws(StoreError) -> PartialResult {
         guard let number = places.firstIndex(where: { $0.storage.table == join.name }) else {
             return PartialResult()
@@ -85,7 +87,9 @@ package enum JoinScan {
         var incomplete: Int64 = 0
         while try rows.pass.step() {
             let current = rows.pass.row
-            guard rows.contain(current) else { continue }
+            guard rows.contain(current),
+                links?.contains(naming: current.integer(1), inverse: current.integer(2)) != false
+            else { continue }
             result.joinRows += 1
             if current.isNull(1) || current.isNull(2) { incomplete += 1 }
             if try reader.read(rows.pass.row, key: 0, number: 0, into: &link) == .link {
@@ -117,9 +121,7 @@ package enum JoinScan {
         func contain(_ row: RawRow) -> Bool {
             guard let keys else { return true }
             // As in SQL, a row without a key is in no range.
-            let key = row.integer(keys.column)
-            return !row.isNull(keys.column) && key >= keys.range.lower ?? .min
-                && key <= keys.range.upper ?? .max
+            return !row.isNull(keys.column) && keys.range.contains(row.integer(keys.column))
         }
     }
 

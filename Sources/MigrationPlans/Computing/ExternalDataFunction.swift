@@ -1,12 +1,12 @@
 import CoreDataStore
-import DurableFiles
+package import DurableFiles
 import Foundation
 import GRDB
-import SafeSQLite
+package import SafeSQLite
 
 /// An SQL function that reads a file of external data: for attributes that stop to allow
 /// external storage.
-enum ExternalDataFunction {
+package enum ExternalDataFunction {
     /// Known to the guard of connections by its first letters (`CSQLite`).
     static let name: StaticString = "godwit_external_data"
     /// The largest value that SQLite takes by default, in bytes.
@@ -15,7 +15,7 @@ enum ExternalDataFunction {
     /// Makes the function known to a connection.
     ///
     /// The function throws for a reference whose file is not there: the value cannot be made.
-    static func register(_ connection: Connection, folder: FilePath?) {
+    package static func register(_ connection: Connection, folder: FilePath?) {
         let function = DatabaseFunction(name.description, argumentCount: 1, pure: true) { values in
             guard let data = Data.fromDatabaseValue(values[0]) else { return nil }
             let reference = data.withUnsafeBytes { ExternalReference($0) }

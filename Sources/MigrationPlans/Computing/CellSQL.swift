@@ -1,13 +1,13 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
-import MigrationPlans
-import SafeSQLite
+package import SafeSQLite
 
 /// Cells and selections as SQL over a source attached as `src`, whose row is called `s`.
-struct CellSQL {
-    let dangling: DanglingPolicy
-    let numbers: SplitNumbers
+package struct CellSQL {
+    private let dangling: DanglingPolicy
+    /// What becomes of the rows of split entities.
+    package let numbers: SplitNumbers
     private let computed: ComputedSQL
     /// The number of the row: its entity's, or a variant's.
     private let rowNumber: SQLText
@@ -15,7 +15,7 @@ struct CellSQL {
     /// - Parameters:
     ///   - plan: of the store.
     ///   - rowNumber: where the row's number stands; its own `Z_ENT` for a table without splits.
-    init(_ plan: MigrationPlan, rowNumber: SQLText = "s.Z_ENT") {
+    package init(_ plan: MigrationPlan, rowNumber: SQLText = "s.Z_ENT") {
         dangling = plan.options.dangling
         let cells = plan.computedCells
         numbers = SplitNumbers(plan.splits, cells: cells)
@@ -31,7 +31,9 @@ struct CellSQL {
     ///     all needs no condition.
     /// - Returns: the expression; `NULL` for a column without cells.
     /// - Throws: `EngineError.internalError` for a default that SQL cannot write.
-    func expression(_ column: FeedColumn, entities: Set<Int64>) throws(EngineError) -> SQLText {
+    package func expression(
+        _ column: FeedColumn, entities: Set<Int64>
+    ) throws(EngineError) -> SQLText {
         guard let first = column.cells.first else { return "NULL" }
         if column.cells.count == 1, Set(first.sourceNumbers).isSuperset(of: entities) {
             return try expression(first.cell)
@@ -44,8 +46,10 @@ struct CellSQL {
         return "CASE\(cases) END"
     }
 
-    /// One cell.
-    func expression(_ cell: Cell) throws(EngineError) -> SQLText {
+    /// The expression of one cell.
+    ///
+    /// - Throws: `EngineError.internalError` for a default that SQL cannot write.
+    package func expression(_ cell: Cell) throws(EngineError) -> SQLText {
         switch cell {
         case .column(let name): return Self.column(name)
         case .columnOrDefault(let name, let value):
@@ -82,7 +86,7 @@ struct CellSQL {
     /// would become another object's.
     ///
     /// `isLookedUp`: whether the entity is that of the target's row, and not of a column.
-    func key(
+    package func key(
         _ key: SQLText, _ entity: SQLText?, _ targets: [Target], isLookedUp: Bool = false
     ) -> SQLText {
         let offset = isLookedUp ? nil : targets.commonOffset
@@ -111,7 +115,7 @@ struct CellSQL {
     }
 
     /// The destination's number of a target's entity; NULL for targets that are dropped.
-    func entityNumber(_ key: SQLText, _ entity: SQLText?, _ targets: [Target]) -> SQLText {
+    package func entityNumber(_ key: SQLText, _ entity: SQLText?, _ targets: [Target]) -> SQLText {
         Self.guarded(number(key, entity, targets), key, targets)
     }
 
@@ -138,7 +142,7 @@ struct CellSQL {
     }
 
     /// Whether a target's row is there, of an entity that is carried over.
-    func exists(_ key: SQLText, _ table: String, _ targets: [Target]) -> SQLText {
+    package func exists(_ key: SQLText, _ table: String, _ targets: [Target]) -> SQLText {
         let number = numbers.number(of: .attached("x"), in: table)
         let conditions: [SQLText] = ["x.Z_PK = \(key)", Self.kept(number, targets)].compactMap {
             $0
@@ -148,7 +152,7 @@ struct CellSQL {
     }
 
     /// The condition that a row's entity is carried over; nil where every row's is.
-    static func kept(_ entity: SQLText, _ targets: [Target]) -> SQLText? {
+    package static func kept(_ entity: SQLText, _ targets: [Target]) -> SQLText? {
         let kept = targets.filter { $0.place != nil }
         if kept.count == 1, kept[0].isAlone { return nil }
         return "\(entity) \(membership(kept.map(\.sourceNumber)))"
@@ -164,14 +168,16 @@ struct CellSQL {
         }
     }
 
-    static func column(_ name: String) -> SQLText { "s.\(SQLText.quoted(name))" }
+    /// A column of the row.
+    package static func column(_ name: String) -> SQLText { "s.\(SQLText.quoted(name))" }
 
-    static func moved(_ key: SQLText, by offset: Int64) -> SQLText {
+    /// A key moved by an offset.
+    package static func moved(_ key: SQLText, by offset: Int64) -> SQLText {
         offset == 0 ? key : "\(key) + \(offset)"
     }
 
     /// `= n` or `IN (…)`.
-    static func membership(_ numbers: [Int64]) -> SQLText {
+    package static func membership(_ numbers: [Int64]) -> SQLText {
         if numbers.count == 1, let only = numbers.first { return "= \(only)" }
         return "IN (\(.list(numbers.sorted())))"
     }
