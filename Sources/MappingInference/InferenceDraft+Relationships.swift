@@ -261,7 +261,8 @@ extension InferenceDraft {
         guard !inverses.isEmpty else { return }
         for member in destination.model.family(of: side.owner) {
             guard let from = sourceEntity[member.name], found[member.name]?[name] == nil,
-                statedPaths[member.name]?[name] == nil, infers(name, of: member.name)
+                statedPaths[member.name]?[name] == nil, infers(name, of: member.name),
+                !isInverseOfPolicy(name, of: member.name)
             else { continue }
             let candidates = inverses.filter { candidate in
                 source.relationship(candidate.relationship.name, of: from)?.reference

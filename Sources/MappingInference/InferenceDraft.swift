@@ -101,10 +101,17 @@ extension InferenceDraft {
     mutating func pairProperties() {
         for entity in destination.model.numberedEntities {
             guard let from = sourceEntity[entity.name] else { continue }
+            let all = identified(destination, entity.name)
+            let sources = identified(source, from)
             let matching = IdentifierMatching(
-                destinations: identified(destination, entity.name)
-                    .filter { infers($0.name, of: entity.name) },
-                sources: identified(source, from))
+                destinations: all.filter { infers($0.name, of: entity.name) },
+                sources: sources)
+            // A property that is stated keeps others from what it is a new name of.
+            let stated = all.filter { $0.isExplicit && !infers($0.name, of: entity.name) }
+                .map(\.identifier)
+            let renamed = Set(
+                sources.filter { stated.contains($0.name) || stated.contains($0.identifier) }
+                    .map(\.name))
             for ambiguity in matching.ambiguities {
                 let property = ambiguity.destinations.first ?? ""
                 refuse(
@@ -115,7 +122,9 @@ extension InferenceDraft {
                     remedy: Self.identifierRemedy)
             }
             for (to, name) in matching.sources.sorted(by: { $0.key < $1.key })
-            where !isInverseOfPolicy(to, of: entity.name) {
+            where !isInverseOfPolicy(to, of: entity.name)
+                && !(to == name && renamed.contains(name))
+            {
                 recordPair(entity.name, to, from, name)
             }
         }

@@ -91,6 +91,19 @@ struct DirectedInferenceTests {
         #expect(inference.mapping.entityMappings.allSatisfy { $0.kind != .remove })
     }
 
+    @Test("a new property does not take the values of one that was renamed and is stated")
+    func renamedAndStated() throws {
+        let destination = try destination { entities in
+            entities[0].attributes[0].renamingIdentifier = "headline"
+            entities[0].attributes.append(Attribute(name: "headline", type: .string))
+        }
+        for stated in [[], [try attribute("title", "uppercase:($source.headline)")]] {
+            let inference = try Inference(
+                from: source(), to: destination, by: definition(attributes: stated))
+            #expect(try inference.value("headline", of: "Article") == .null)
+        }
+    }
+
     @Test("without inference, what is not mentioned stays out")
     func unmentioned() throws {
         let inference = try Inference(

@@ -121,6 +121,12 @@ package struct MigrationPlan: Hashable, Sendable, Codable {
         self.resources = resources
         self.strategy = strategy
     }
+
+    /// What the sums over what policies make are called; empty where they make nothing.
+    package var recordedLabels: [String] {
+        recordedRows.flatMap { rows in rows.columns.map { rows.label(of: $0) } }
+            + policyLinks.map(\.label)
+    }
 }
 
 /// How the keys of the objects of an entity mapping move.

@@ -33,11 +33,3 @@ package struct RecordedColumn: Hashable, Sendable, Codable {
         self.found = found
     }
 }
-
-extension MigrationPlan {
-    /// What the sums over what policies make are called; empty where they make nothing.
-    package var recordedLabels: [String] {
-        recordedRows.flatMap { rows in rows.columns.map { rows.label(of: $0) } }
-            + policyLinks.map(\.label)
-    }
-}
