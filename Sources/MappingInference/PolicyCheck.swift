@@ -170,7 +170,7 @@ struct PolicyCheck {
                 add(mapping, "\(subject) by \(name), which does not exist. \(hint)")
                 continue
             }
-            if let reason = PolicyDeclaration.refusal(of: attribute) {
+            if let reason = PolicyDeclaration.refusal(ofKey: attribute) {
                 add(mapping, "\(subject) by \(name): \(reason)")
             }
         }

@@ -100,9 +100,13 @@ extension PolicyDeclaration {
             return "it is derived: Core Data computes it when it saves an object"
         }
         if attribute.type == .composite { return "it is a composite attribute" }
-        if attribute.allowsExternalBinaryDataStorage {
-            return "it can use external storage: its value can only be copied"
-        }
         return nil
+    }
+
+    /// Why a policy cannot find objects by an attribute; nil where it can.
+    package static func refusal(ofKey attribute: Attribute) -> String? {
+        attribute.allowsExternalBinaryDataStorage
+            ? "it can use external storage: objects are found by values in their rows"
+            : refusal(of: attribute)
     }
 }

@@ -65,6 +65,82 @@ import Testing
     }
 }
 
+/// Values that a policy gives to attributes that can use external storage: they lie in the row,
+/// behind a prefix byte, as Core Data writes small ones.
+@Suite("Policies that set external binary data") struct PolicyExternalDataTests {
+    private static func model(isNew: Bool) throws -> Model {
+        let scan = Attribute(name: "scan", type: .binary, allowsExternalBinaryDataStorage: true)
+        let end = Attribute(
+            name: "end", type: .binary, allowsExternalBinaryDataStorage: true,
+            defaultValue: .data([7, 8]))
+        let photo = Entity(
+            name: "Photo", attributes: isNew ? [end, scan] : [scan],
+            relationships: isNew
+                ? [
+                    Relationship(
+                        name: "parts", destination: "Part", inverse: "photo", maximumCount: 0)
+                ]
+                : [])
+        let part = Entity(
+            name: "Part", attributes: [end, Attribute(name: "size", type: .integer32)],
+            relationships: [Relationship(name: "photo", destination: "Photo", inverse: "parts")])
+        return try Model(entities: isNew ? [part, photo] : [photo])
+    }
+
+    @Test(arguments: [MigrationPlans.Strategy.whole, .partitioned])
+    func valuesLieInTheRow(strategy: MigrationPlans.Strategy) throws {
+        try StoreLab.run { lab in
+            var recipe = ForgeRecipe(model: try Self.model(isNew: false), seed: 9)
+            recipe.rows = ["Photo": 50]
+            recipe.blobBytes = 1...40_000
+            recipe.externalThreshold = 20_000
+            try lab.forge(recipe)
+            let outcome = try lab.migrate(
+                to: .model(DestinationModel(model: Self.model(isNew: true))),
+                options: PolicyLab.options(
+                    strategy,
+                    mapping: """
+                        godwit-mapping: 1
+                        entities:
+                          - entity: Photo
+                            policy: EndPolicy
+                        """), policies: [EndPolicy.self])
+            #expect(outcome.validation.isEqual)
+            let found = try lab.raw(lab.output) { database in
+                try [
+                    // The last bytes of values in rows, and those that a file holds.
+                    "SELECT count(*) FROM ZPHOTO WHERE hex(substr(ZSCAN, 1, 1)) = '01' "
+                        + "AND hex(ZEND) <> '01' || hex(substr(ZSCAN, max(2, length(ZSCAN) - 2)))",
+                    "SELECT count(*) FROM ZPHOTO WHERE hex(substr(ZSCAN, 1, 1)) = '02' "
+                        + "AND (hex(substr(ZEND, 1, 1)) <> '01' OR length(ZEND) <> 4)",
+                    // A new object has the default value, or what the policy read and set again.
+                    "SELECT count(*) FROM ZPART WHERE ZEND <> "
+                        + "CASE ZSIZE WHEN 2 THEN x'010708' ELSE x'01070809' END",
+                    "SELECT count(DISTINCT ZSIZE) <> 2 FROM ZPART",
+                ].map { try Int.fetchOne(database, sql: $0) }
+            }
+            #expect(found == [0, 0, 0, 0])
+        }
+    }
+}
+
+private struct EndPolicy: MigrationPolicy {
+    static let effects = PolicyEffects(sets: ["end"], creates: [.inserted("Part")])
+
+    func createDestinationInstances(
+        for source: SourceObject, destination: DestinationObject, in context: MigrationContext
+    ) throws {
+        let scan = try source.data("scan") ?? Data()
+        try destination.set("end", to: .data(scan.suffix(3)))
+        let part = try context.insert("Part")
+        try part.associate("photo", with: destination)
+        guard case .data(var end)? = try part.value("end") else { return }
+        if source.key % 2 == 0 { end.append(9) }
+        try part.set("end", to: .data(end))
+        try part.set("size", to: .integer(Int64(end.count)))
+    }
+}
+
 /// Counts the values whose parts are not the whole.
 struct PiecesPolicy: MigrationPolicy {
     static let effects = PolicyEffects(sets: ["wrong"])

@@ -53,11 +53,15 @@ final class MadeObjectWriter {
     private func defaults(of entity: String) -> [(String, SQLText)] {
         var found: [(String, SQLText)] = []
         for column in layout.table(of: entity)?.columns ?? [] {
-            guard case .attribute(let key) = column.role, !column.isExternal,
+            guard case .attribute(let key) = column.role,
                 layout.model.isKind(entity, of: key.entity),
-                let value = layout.model.attribute(key.property, of: key.entity)?.attribute
-                    .defaultValue,
-                let literal = SQLText.literal(value)
+                var value = layout.model.attribute(key.property, of: key.entity)?.attribute
+                    .defaultValue
+            else { continue }
+            if column.isExternal, case .data(let bytes) = value {
+                value = .data([ExternalReference.inlinePrefix] + bytes)
+            }
+            guard let literal = SQLText.literal(value)
             else { continue }
             found.append((column.name, literal))
         }

@@ -116,11 +116,25 @@ final class PolicyContext {
         _ value: DefaultValue?, _ name: String, _ entity: String
     ) throws -> StoredCell? {
         guard let value else { return nil }
+        let cell: StoredCell?
         do throws(ExpressionError) {
-            return try StoredCell(value, as: type(of: name, entity))
+            cell = try StoredCell(value, as: type(of: name, entity))
         } catch {
             throw PolicyFailure("it sets \(entity).\(name): \(error)")
         }
+        guard case .blob(let bytes)? = cell, try attributeColumn(name, entity).isExternal else {
+            return cell
+        }
+        return .blob([ExternalReference.inlinePrefix] + bytes)
+    }
+
+    /// The value that a cell of the destination holds.
+    func value(_ cell: StoredCell?, _ name: String, _ entity: String) throws -> DefaultValue? {
+        var cell = cell
+        if case .blob(let bytes)? = cell, try attributeColumn(name, entity).isExternal {
+            cell = .blob(Array(bytes.dropFirst()))
+        }
+        return cell?.value(type(of: name, entity))
     }
 
     /// A name that a policy uses, for messages: one that no model has may be what a user wrote.

@@ -249,8 +249,8 @@ extension PolicyPortion {
                 throw PolicyFailure("values of objects that other mappings make cannot be read")
             }
             let column = try context.attributeColumn(name, object.entity)
-            let type = context.type(of: name, object.entity)
-            return try context.writer.value(column.name, of: object)?.value(type)
+            let cell = try context.writer.value(column.name, of: object)
+            return try context.value(cell, name, object.entity)
         }
     }
 }
