@@ -28,6 +28,8 @@ package struct PlainProgram: Sendable {
         /// The same, for a text and a part of it.
         case part(Part, foldsCase: Bool)
         case letters(PlainText.Letters)
+        /// Makes a text of a date.
+        case dateText(format: Int)
         case length
         case negation
         case jump(Int)
@@ -40,6 +42,8 @@ package struct PlainProgram: Sendable {
     private var steps: [Step] = []
     /// The bytes of all constant texts.
     private var constants: [UInt8] = []
+    /// The formats of dates; nil for ISO 8601.
+    private var formats: [DateFormat?] = []
     private let inputs: [String: Int]
     private let now: Double
     /// The most values at one time.
@@ -95,6 +99,14 @@ package struct PlainProgram: Sendable {
                 add(arguments[0], depth: depth), add(arguments[1], depth: depth + 1)
             else { return false }
             steps.append(.arithmetic(arithmetic))
+        // What fails is no plain case, and left to an evaluator.
+        case .attempt(let first, _): return add(first, depth: depth)
+        case .conversion(.type(.string, let format), let part):
+            guard add(part, depth: depth), format?.pattern.utf8.contains(0) != true else {
+                return false
+            }
+            steps.append(.dateText(format: formats.count))
+            formats.append(format)
         case .conditional(let predicate, let one, let other):
             guard add(predicate, depth: depth) else { return false }
             let test = reserve()
@@ -209,26 +221,31 @@ package struct PlainProgram: Sendable {
         }
     }
 
-    /// The text that the program gave.
+    /// The bytes of the text that the program gave.
     ///
-    /// `bytes`: as above.
-    package func string(
+    /// `bytes`: as above. Nil where an evaluator must decide.
+    package func utf8(
         _ text: PlainText, bytes: (Int) -> UnsafeRawBufferPointer
-    ) -> String {
-        constants.withUnsafeBytes { constants in
+    ) -> [UInt8]? {
+        if case .date(let seconds, let format) = text.origin {
+            return DateFormat.utf8(seconds, formats[format])
+        }
+        return constants.withUnsafeBytes { constants in
             let found = Self.text(text, constants, bytes)
             switch text.letters {
-            case .asTheyAre: return String(decoding: found.bytes, as: UTF8.self)
+            case .asTheyAre where text.isASCII: return Array(found.bytes)
+            // Whatever is no UTF-8 is replaced, as an evaluator does.
+            case .asTheyAre: return Array(String(decoding: found.bytes, as: UTF8.self).utf8)
             case .upper where !text.isASCII:
-                return String(decoding: found.bytes, as: UTF8.self).uppercased()
+                return Array(String(decoding: found.bytes, as: UTF8.self).uppercased().utf8)
             case .lower where !text.isASCII:
-                return String(decoding: found.bytes, as: UTF8.self).lowercased()
+                return Array(String(decoding: found.bytes, as: UTF8.self).lowercased().utf8)
             case .upper, .lower:
-                return String(unsafeUninitializedCapacity: found.count) { buffer in
+                return [UInt8](unsafeUninitializedCapacity: found.count) { buffer, count in
                     for place in 0..<found.count {
                         buffer[place] = PlainBytes.changed(found.bytes[place], text.letters)
                     }
-                    return found.count
+                    count = found.count
                 }
             }
         }
@@ -245,6 +262,9 @@ package struct PlainProgram: Sendable {
             PlainBytes(
                 bytes: UnsafeRawBufferPointer(rebasing: constants[start..<start + count]),
                 letters: text.letters)
+        case .date:
+            PlainBytes(
+                bytes: UnsafeRawBufferPointer(rebasing: constants[..<0]), letters: .asTheyAre)
         }
     }
 
@@ -282,6 +302,14 @@ package struct PlainProgram: Sendable {
             case .letters, .length:
                 guard let value = Self.result(of: step, stack[top], bytes) else { return nil }
                 stack[top] = value
+            case .dateText(let format):
+                switch stack[top] {
+                case .null: break
+                case .date(let seconds):
+                    guard let text = PlainText(date: seconds, format: format) else { return nil }
+                    stack[top] = .text(text)
+                default: return nil
+                }
             case .negation: stack[top] = .boolean(stack[top] != .boolean(true))
             case .jump(let target): place = target
             case .jumpIfFalse(let target):
@@ -302,7 +330,7 @@ package struct PlainProgram: Sendable {
         of step: Step, _ value: PlainValue, _ bytes: (PlainText) -> PlainBytes
     ) -> PlainValue? {
         if value == .null { return .null }
-        guard case .text(var text) = value else { return nil }
+        guard case .text(var text) = value, text.hasBytes else { return nil }
         guard case .letters(let letters) = step else {
             return text.isASCII ? .integer(Int64(bytes(text).count)) : nil
         }
@@ -340,6 +368,7 @@ package struct PlainProgram: Sendable {
         switch (whole, wanted) {
         case (.null, .null), (.null, .text), (.text, .null): return false
         case (.text(let whole), .text(let wanted)):
+            guard whole.hasBytes, wanted.hasBytes else { return nil }
             let (text, form) = (bytes(whole), bytes(wanted))
             guard wanted.isASCII else { return nil }
             if !whole.isASCII {

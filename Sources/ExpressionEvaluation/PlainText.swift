@@ -11,6 +11,8 @@ package struct PlainText: Equatable, Sendable {
         case input(Int)
         /// A range of the bytes of all constants.
         case constant(start: Int, count: Int)
+        /// A date, by a format of the program: its bytes are not there yet.
+        case date(Double, format: Int)
     }
 
     let origin: Origin
@@ -23,6 +25,20 @@ package struct PlainText: Equatable, Sendable {
         origin = .input(input)
         isASCII = Self.isPlain(bytes)
         guard isASCII || !bytes.contains(0) else { return nil }
+    }
+
+    /// A date in a format; nil for one that no calendar may have.
+    init?(date seconds: Double, format: Int) {
+        // Years 2 to 9998, in which every clock of the world stands in the years 1 to 9999.
+        guard seconds >= -63_050_000_000, seconds <= 252_370_000_000 else { return nil }
+        origin = .date(seconds, format: format)
+        // Nothing is known of the bytes.
+        isASCII = false
+    }
+
+    /// Whether the bytes can be looked at.
+    var hasBytes: Bool {
+        if case .date = origin { false } else { true }
     }
 
     init(start: Int, count: Int) {

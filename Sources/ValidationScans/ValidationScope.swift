@@ -50,9 +50,8 @@ package struct ValidationScope: Sendable {
     package var intermediateRenames: [String: IntermediateRename] = [:]
     /// What `now()` gives in mappings: seconds since 2001-01-01 00:00:00 UTC.
     package var now: Double = 0
-    /// Objects of which something comes from migration policies.
+    /// Objects and links of which something comes from migration policies.
     package var policyRows: [PolicyRows] = []
-    /// Rows of join tables that come from them.
     package var policyLinks: [PolicyLinks] = []
     /// The sums that were recorded over them, by the labels of columns.
     package var recordedSums: [String: ContentSum] = [:]

@@ -140,7 +140,8 @@ extension PlainProgramTests {
     private static func text(
         _ depth: Int, _ random: inout SeededGenerator
     ) -> MappingExpression {
-        switch Int.random(in: 0..<(depth > 0 ? 6 : 3), using: &random) {
+        switch Int.random(in: 0..<(depth > 0 ? 7 : 3), using: &random) {
+        case 6: return date(&random)
         case 0:
             let ascii = texts.filter { $0.utf8.allSatisfy { $0 != 0 && $0 < 0x80 } }
             return .constant(.text(ascii.randomElement(using: &random) ?? ""))
@@ -152,6 +153,27 @@ extension PlainProgramTests {
                 comparison(depth - 1, &random), text(depth - 1, &random),
                 text(depth - 1, &random))
         }
+    }
+
+    /// A date as a text, now and then one that no format has.
+    private static func date(_ random: inout SeededGenerator) -> MappingExpression {
+        let seconds: [Double] = [
+            0, 0.9999, -1, 700_000_000.25, -63_113_904_001, 252_423_993_599, 252_423_993_600,
+            -63_050_000_001, .infinity, Double.random(in: -7e10...3e11, using: &random),
+        ]
+        let patterns = [
+            nil, "yyyy-MM-dd HH:mm", "EEEE, d. MMMM yy 'um' h:mm:ss a", "'\u{E9}'yyyySSSSSSSSS",
+            "XXX Z yyyy MMM E HH", "S.SS dd",
+        ]
+        var format: DateFormat?
+        if let pattern = patterns.randomElement(using: &random) ?? nil {
+            let offset = [0, 3_600, -12_600].randomElement(using: &random) ?? 0
+            do { format = try DateFormat(pattern, offset: offset) } catch { format = nil }
+        }
+        let text = MappingExpression.conversion(
+            .type(.string, format: format),
+            of: .constant(.date(seconds.randomElement(using: &random) ?? 0)))
+        return .attempt(text, otherwise: .constant(.text("none")))
     }
 
     private static func comparison(
@@ -185,8 +207,8 @@ extension PlainProgramTests {
         let evaluator = ExpressionEvaluator(NoObjects(), now: 0)
         let inputs = Dictionary(
             uniqueKeysWithValues: Self.names.enumerated().map { ($0.element, $0.offset) })
-        var (decided, beyond) = (0, 0)
-        for _ in 0..<9_000 {
+        var (decided, beyond, dates) = (0, 0, 0)
+        for _ in 0..<12_000 {
             let expression = Self.text(3, &random)
             // Lists of what is computed have none.
             guard let program = PlainProgram(expression, inputs: inputs, now: 0) else { continue }
@@ -209,12 +231,14 @@ extension PlainProgramTests {
                             guard case .text(let text)? = value else {
                                 return value == .null ? .some(nil) : nil
                             }
-                            return program.string(text, bytes: { all[$0] })
+                            return program.utf8(text, bytes: { all[$0] })
+                                .map { String(decoding: $0, as: UTF8.self) }
                         }
                     }
                 }
                 guard let found else { continue }
                 decided += 1
+                if case .attempt = expression { dates += 1 }
                 if values.contains(where: { $0?.utf8.contains { $0 > 0x7F } == true }) {
                     beyond += 1
                 }
@@ -231,6 +255,6 @@ extension PlainProgramTests {
                     "\(expression.text) with \(values)")
             }
         }
-        #expect(decided > 20_000 && beyond > 2_000)
+        #expect(decided > 20_000 && beyond > 2_000 && dates > 2_000)
     }
 }

@@ -54,7 +54,9 @@ struct CalendarDate: Hashable, Sendable {
     }
 
     private static func power(_ exponent: Int) -> Double {
-        (0..<exponent).reduce(1.0) { product, _ in product * 10 }
+        var product = 1.0
+        for _ in 0..<exponent { product *= 10 }
+        return product
     }
 
     private static func floored(_ number: Int, _ divisor: Int) -> Int {

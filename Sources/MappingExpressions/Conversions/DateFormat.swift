@@ -143,8 +143,18 @@ package struct DateFormat: Hashable, Sendable, Codable {
     package static func zone(_ offset: Int) -> String {
         guard offset != 0 else { return "UTC" }
         let minutes = offset.magnitude / 60
-        return (offset < 0 ? "-" : "+") + DateText.padded(Int(minutes / 60), 2) + ":"
-            + DateText.padded(Int(minutes % 60), 2)
+        let parts = [minutes / 60, minutes % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
+        return (offset < 0 ? "-" : "+") + parts.joined(separator: ":")
+    }
+
+    /// A date as a text in UTF-8.
+    ///
+    /// - Parameters:
+    ///   - seconds: since 2001-01-01 00:00:00 UTC.
+    ///   - format: nil for ISO 8601 in UTC.
+    /// - Returns: nil outside of the years 1 to 9999.
+    package static func utf8(_ seconds: Double, _ format: DateFormat?) -> [UInt8]? {
+        if let format { DateText.utf8(seconds, format) } else { DateText.utf8(seconds) }
     }
 
     /// Seconds east of UTC; nil for a text that is neither `UTC` nor like `+02:00`.

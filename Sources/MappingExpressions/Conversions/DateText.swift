@@ -8,77 +8,94 @@ enum DateText {
         "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
     ]
 
+    private static let shortMonths = months.map { String($0.prefix(3)) }
+    private static let shortWeekdays = weekdays.map { String($0.prefix(3)) }
+
     /// The names of months or weekdays, three letters of each where the pattern has fewer than
     /// four.
     private static func names(_ field: DateFormat.Field, width: Int) -> [String] {
-        let names = field == .month ? months : weekdays
-        return width < 4 ? names.map { String($0.prefix(3)) } : names
-    }
-
-    static func padded(_ number: Int, _ width: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, width - text.count)) + text
+        if field == .month { return width < 4 ? shortMonths : months }
+        return width < 4 ? shortWeekdays : weekdays
     }
 
     // MARK: - Writing
 
-    /// A date as a text; nil outside of the years 1 to 9999.
+    /// A date as a text in UTF-8; nil outside of the years 1 to 9999.
     ///
     /// `seconds`: since 2001-01-01 00:00:00 UTC. Fractions are rounded to the digits of the
     /// format; without such digits, they are cut off.
-    static func text(_ seconds: Double, _ format: DateFormat) -> String? {
+    static func utf8(_ seconds: Double, _ format: DateFormat) -> [UInt8]? {
         guard
             let date = CalendarDate(seconds, offset: format.offset, digits: format.fractionDigits)
-        else {
-            return nil
-        }
-        var text = ""
-        for part in format.parts {
-            switch part {
-            case .literal(let literal): text += literal
-            case .field(let field, let width):
-                text += self.text(date, field, width: width, offset: format.offset)
+        else { return nil }
+        return [UInt8](unsafeUninitializedCapacity: format.longestText) { buffer, count in
+            var writer = DateTextWriter(buffer)
+            for part in format.parts {
+                switch part {
+                case .literal(let literal): writer.add(literal)
+                case .field(let field, let width):
+                    add(date, field, width: width, offset: format.offset, to: &writer)
+                }
             }
+            count = writer.count
         }
-        return text
     }
 
     /// A date by ISO 8601, in UTC, with as many digits of the second as it has.
-    static func text(_ seconds: Double) -> String? {
+    static func utf8(_ seconds: Double) -> [UInt8]? {
         guard let date = CalendarDate(seconds, offset: 0, digits: 6) else { return nil }
-        let clock = [date.second / 3_600, date.second / 60 % 60, date.second % 60]
-        let day = padded(date.year, 4) + "-" + padded(date.month, 2) + "-" + padded(date.day, 2)
-        var text = day + "T" + clock.map { padded($0, 2) }.joined(separator: ":")
-        if date.nanosecond != 0 {
-            var digits = padded(date.nanosecond / 1_000, 6)[...]
-            while digits.last == "0" { digits.removeLast() }
-            text += ".\(digits)"
+        // 0001-01-01T00:00:00.000000Z
+        return [UInt8](unsafeUninitializedCapacity: 27) { buffer, count in
+            var writer = DateTextWriter(buffer)
+            for (number, width, end) in [
+                (date.year, 4, "-"), (date.month, 2, "-"), (date.day, 2, "T"),
+                (date.second / 3_600, 2, ":"), (date.second / 60 % 60, 2, ":"),
+                (date.second % 60, 2, ""),
+            ] {
+                writer.add(number, width)
+                writer.add(end)
+            }
+            var (fraction, width) = (date.nanosecond / 1_000, 6)
+            while fraction != 0, fraction % 10 == 0 {
+                (fraction, width) = (fraction / 10, width - 1)
+            }
+            if fraction != 0 {
+                writer.add(".")
+                writer.add(fraction, width)
+            }
+            writer.add("Z")
+            count = writer.count
         }
-        return text + "Z"
     }
 
-    private static func text(
-        _ date: CalendarDate, _ field: DateFormat.Field, width: Int, offset: Int
-    ) -> String {
+    private static func add(
+        _ date: CalendarDate, _ field: DateFormat.Field, width: Int, offset: Int,
+        to writer: inout DateTextWriter
+    ) {
         switch field {
-        case .year: return width == 2 ? padded(date.year % 100, 2) : padded(date.year, width)
-        case .month where width > 2: return names(.month, width: width)[date.month - 1]
-        case .month: return padded(date.month, width)
-        case .day: return padded(date.day, width)
-        case .weekday: return names(.weekday, width: width)[date.weekday]
-        case .half: return date.second < 43_200 ? "AM" : "PM"
-        case .hour: return padded(date.second / 3_600, width)
-        case .halfHour: return padded((date.second / 3_600 + 11) % 12 + 1, width)
-        case .minute: return padded(date.second / 60 % 60, width)
-        case .second: return padded(date.second % 60, width)
-        case .fraction: return String(padded(date.nanosecond, 9).prefix(width))
-        case .offset where offset == 0: return "Z"
-        case .plainOffset where offset == 0: return "+0000"
+        case .year where width == 2: writer.add(date.year % 100, 2)
+        case .year: writer.add(date.year, width)
+        case .month where width > 2: writer.add(names(.month, width: width)[date.month - 1])
+        case .month: writer.add(date.month, width)
+        case .day: writer.add(date.day, width)
+        case .weekday: writer.add(names(.weekday, width: width)[date.weekday])
+        case .half: writer.add(date.second < 43_200 ? "AM" : "PM")
+        case .hour: writer.add(date.second / 3_600, width)
+        case .halfHour: writer.add((date.second / 3_600 + 11) % 12 + 1, width)
+        case .minute: writer.add(date.second / 60 % 60, width)
+        case .second: writer.add(date.second % 60, width)
+        case .fraction:
+            let fraction = (width..<9).reduce(date.nanosecond) { number, _ in number / 10 }
+            writer.add(fraction, width)
+        case .offset where offset == 0: writer.add("Z")
         case .offset, .plainOffset:
-            let zone = DateFormat.zone(offset)
-            if field == .offset, width == 3 { return zone }
-            let isWhole = field == .offset && width == 1 && offset % 3_600 == 0
-            return isWhole ? String(zone.prefix(3)) : zone.filter { $0 != ":" }
+            let minutes = Int(offset.magnitude / 60)
+            writer.add(offset < 0 ? "-" : "+")
+            writer.add(minutes / 60, 2)
+            if field == .offset, width == 3 { writer.add(":") }
+            if field == .plainOffset || width > 1 || offset % 3_600 != 0 {
+                writer.add(minutes % 60, 2)
+            }
         }
     }
 
@@ -189,11 +206,20 @@ extension DateFormat {
     /// The digits of a second that are told apart: the format's, up to the microseconds that a
     /// date's real number has.
     fileprivate var fractionDigits: Int {
-        let widths = parts.map { part in
-            if case .field(.fraction, let width) = part { width } else { 0 }
-        }
-        let most = widths.max() ?? 0
+        var most = 0
+        for case .field(.fraction, let width) in parts { most = max(most, width) }
         return most == 0 ? 6 : min(most, 6)
+    }
+
+    /// The most bytes of a text.
+    fileprivate var longestText: Int {
+        parts.reduce(0) { sum, part in
+            switch part {
+            case .literal(let literal): sum + literal.utf8.count
+            // "Wednesday", "September", nine digits of a second.
+            case .field: sum + 9
+            }
+        }
     }
 
     /// Whether a part begins with a digit, so that the number before it must have its own width.
@@ -206,6 +232,34 @@ extension DateFormat {
         case .field(.month, let width): return width <= 2
         case .field: return true
         }
+    }
+}
+
+/// Writes the parts of a date into room for them.
+private struct DateTextWriter {
+    private let buffer: UnsafeMutableBufferPointer<UInt8>
+    private(set) var count = 0
+
+    init(_ buffer: UnsafeMutableBufferPointer<UInt8>) { self.buffer = buffer }
+
+    mutating func add(_ text: String) {
+        for byte in text.utf8 {
+            buffer[count] = byte
+            count += 1
+        }
+    }
+
+    /// A number from 0 on, with zeros before it up to a width.
+    mutating func add(_ number: Int, _ width: Int) {
+        var (digits, most) = (1, 10)
+        while number >= most { (digits, most) = (digits + 1, most * 10) }
+        digits = max(digits, width)
+        var rest = number
+        for place in stride(from: count + digits - 1, through: count, by: -1) {
+            buffer[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
+        count += digits
     }
 }
 

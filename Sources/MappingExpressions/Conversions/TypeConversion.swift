@@ -139,7 +139,7 @@ package enum TypeConversion {
     private static func text(_ scalar: DefaultValue, _ format: DateFormat?) -> String? {
         switch scalar {
         case .date(let seconds):
-            if let format { DateText.text(seconds, format) } else { DateText.text(seconds) }
+            DateFormat.utf8(seconds, format).map { String(decoding: $0, as: UTF8.self) }
         case .data(let bytes): String(validating: bytes, as: UTF8.self)
         case .real(let number) where !number.isFinite: nil
         case .uuid(let bytes) where bytes.count != 16: nil

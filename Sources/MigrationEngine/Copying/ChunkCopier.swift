@@ -1,6 +1,5 @@
 import CoreDataStore
 import DurableFiles
-import GRDB
 import Jobs
 import ManagedObjectModel
 import MigrationPlans
@@ -33,7 +32,7 @@ struct ChunkCopier {
         try EngineError.translating {
             try connection.attachImmutable(source, as: "src")
             for (_, route) in routes { try connection.attachImmutable(route, as: "route") }
-            ExternalDataFunction.register(connection, folder: support)
+            try ExternalDataFunction.register(connection, folder: support)
             try ValueFunction.register(
                 connection, source: .attached, cells: plan.computedCells, failures: failures,
                 methods: policies.methods)

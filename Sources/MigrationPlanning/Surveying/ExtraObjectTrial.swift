@@ -23,7 +23,7 @@ package struct ExtraObjectTrial {
         let extras = store.extras
         guard !extras.isEmpty else { return [] }
         let trial = try Connection(path: FilePath("trial"), mode: .memory, named: store.path)
-        FrameworkFunctions.register(
+        try FrameworkFunctions.register(
             trial, calledIn: extras.compactMap(\.sql) + destination.triggers.map(\.sql.description))
         for definition in destination.definitions { try trial.create(definition) }
         // Tables first: the others may be about them.

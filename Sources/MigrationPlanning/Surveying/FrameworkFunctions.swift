@@ -1,4 +1,3 @@
-import GRDB
 import SafeSQLite
 
 /// Stand-ins for the SQL functions that triggers of Core Data call and only Core Data has: they let
@@ -7,7 +6,11 @@ enum FrameworkFunctions {
     private static let prefixes = ["NSCOREDATA", "NSPERSISTENTHISTORY"]
 
     /// Makes every function known that the texts of triggers call; such names are no closed list.
-    static func register(_ connection: Connection, calledIn texts: [String]) {
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    static func register(
+        _ connection: Connection, calledIn texts: [String]
+    ) throws(StoreError) {
         var names: Set<String> = []
         for sql in texts {
             for word in sql.split(whereSeparator: { !$0.isLetter && !$0.isNumber && $0 != "_" }) {
@@ -17,10 +20,8 @@ enum FrameworkFunctions {
                 }
             }
         }
-        connection.queue.inDatabase { database in
-            for name in names.sorted() {
-                database.add(function: DatabaseFunction(name) { _ in nil })
-            }
+        for name in names.sorted() {
+            try connection.add(function: name, isPure: false) { _ in .null }
         }
     }
 }

@@ -28,20 +28,7 @@ package struct ComputedSQL {
         }
         let plain = values.expression(checked: checked)
         if let plain, !values.computesReals { return plain }
-        // A function gets a text up to its first NUL, but bytes whole. Bytes in a column of texts
-        // are told apart from them as digits. A tree has no NUL.
-        let inputs = values.inputs.enumerated().map { number, input -> SQLText in
-            guard cell.tree == nil else { return input }
-            let path = cell.inputs[number]
-            guard path.valueType == .string else { return input }
-            guard path.steps.isEmpty else {
-                return "(SELECT CASE typeof(v) WHEN 'text' THEN CAST(v AS BLOB) "
-                    + "WHEN 'blob' THEN hex(v) ELSE v END FROM (SELECT \(input) AS v))"
-            }
-            return "CASE typeof(\(input)) WHEN 'text' THEN CAST(\(input) AS BLOB) "
-                + "WHEN 'blob' THEN hex(\(input)) ELSE \(input) END"
-        }
-        let arguments: [SQLText] = ["\(number)", "\(row.name).Z_PK"] + inputs
+        let arguments: [SQLText] = ["\(number)", "\(row.name).Z_PK"] + values.inputs
         let call: SQLText =
             "\(.name(of: ValueFunction.name))(\(arguments.joined(separator: ", ")))"
         if let plain {

@@ -1,7 +1,5 @@
 import CoreDataStore
 package import DurableFiles
-import Foundation
-import GRDB
 package import SafeSQLite
 
 /// An SQL function that reads a file of external data: for attributes that stop to allow
@@ -15,18 +13,26 @@ package enum ExternalDataFunction {
     /// Makes the function known to a connection.
     ///
     /// The function throws for a reference whose file is not there: the value cannot be made.
-    package static func register(_ connection: Connection, folder: FilePath?) {
-        let function = DatabaseFunction(name.description, argumentCount: 1, pure: true) { values in
-            guard let data = Data.fromDatabaseValue(values[0]) else { return nil }
-            let reference = data.withUnsafeBytes { ExternalReference($0) }
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    package static func register(
+        _ connection: Connection, folder: FilePath?
+    ) throws(StoreError) {
+        try connection.add(
+            function: name.description, argumentCount: 1, isPure: true
+        ) { values in
+            guard values.storageClass(0) == 4 else { return .argument(0) }
+            let reference = ExternalReference(values.bytes(0))
             // What only looks like a reference is a value of its own.
-            guard case .file(let file) = reference else { return data }
+            guard case .file(let file) = reference else { return .argument(0) }
             guard let folder else {
-                throw DatabaseError(message: "a reference to external data cannot be read")
+                throw DataMissing(description: "a reference to external data cannot be read")
             }
-            return Data(
-                try DurableFileSystem().contents(of: folder.appending(file), limit: limit))
+            return .blob(try DurableFileSystem().contents(of: folder.appending(file), limit: limit))
         }
-        connection.queue.inDatabase { $0.add(function: function) }
+    }
+
+    private struct DataMissing: Error, CustomStringConvertible {
+        let description: String
     }
 }

@@ -1,16 +1,15 @@
 import ExpressionEvaluation
-import Foundation
-import GRDB
 import ManagedObjectModel
 import MappingExpressions
 import MappingModel
+import SafeSQLite
 
 /// The inputs of a value in a call of its function, as a program of plain values takes them.
 struct PlainInputs {
-    private var values: [PlainValue?] = []
-    /// The bytes of all texts, and where each is.
-    private var bytes: [UInt8] = []
-    private var ranges: [Range<Int>] = []
+    private let arguments: FunctionArguments
+    /// The place of the first input.
+    private let first: Int
+    private let cell: ComputedCell
 
     /// The program of a cell; nil where only an evaluator gives its value.
     static func program(of cell: ComputedCell) -> PlainProgram? {
@@ -21,43 +20,46 @@ struct PlainInputs {
     }
 
     /// - Parameters:
-    ///   - arguments: one for each input of the cell; texts as blobs.
+    ///   - arguments: of the call.
+    ///   - first: the place of the first input.
     ///   - cell: whose function was called.
-    init(_ arguments: ArraySlice<DatabaseValue>, of cell: ComputedCell) {
-        for (number, argument) in arguments.enumerated() {
-            let type = cell.inputs[number].valueType
-            let start = bytes.count
-            var value: PlainValue?
-            switch (argument.storage, type) {
-            case (.null, _): value = .null
-            case (.blob(let text), .string):
-                bytes += text
-                value = bytes[start...].withUnsafeBytes { PlainText(input: number, $0) }
-                    .map { .text($0) }
-            case (_, .decimal), (.string, _), (.blob, _): value = nil
-            case (.int64(let whole), .boolean): value = .boolean(whole != 0)
-            case (.int64(let whole), .double), (.int64(let whole), .float):
-                value = .real(Double(whole))
-            case (.int64(let whole), .date): value = .date(Double(whole))
-            case (.int64(let whole), _): value = .integer(whole)
-            case (.double(let number), .date): value = .date(number)
-            case (.double(let number), _): value = .real(number)
-            }
-            values.append(value)
-            ranges.append(start..<bytes.count)
+    init(_ arguments: FunctionArguments, from first: Int, of cell: ComputedCell) {
+        self.arguments = arguments
+        self.first = first
+        self.cell = cell
+    }
+
+    /// What a program gave for the inputs.
+    enum Found {
+        case none
+        case text([UInt8])
+        case value(DefaultValue)
+    }
+
+    /// What a program gives for the inputs; nil where an evaluator must decide.
+    func value(of program: PlainProgram) -> Found? {
+        let text = { (input: Int) in arguments.bytes(first + input) }
+        switch program.value(plain, bytes: text) {
+        case nil: return nil
+        case .text(let found)?: return program.utf8(found, bytes: text).map { .text($0) }
+        case let found?: return found.scalar.map { .value($0) } ?? Found.none
         }
     }
 
-    /// What a program gives for the inputs; nil where an evaluator must decide, and nil within for
-    /// no value.
-    func value(of program: PlainProgram) -> DefaultValue?? {
-        bytes.withUnsafeBytes { all in
-            let text = { (input: Int) in UnsafeRawBufferPointer(rebasing: all[ranges[input]]) }
-            switch program.value({ values[$0] }, bytes: text) {
-            case nil: return nil
-            case .text(let found)?: return .text(program.string(found, bytes: text))
-            case let found?: return .some(found.scalar)
-            }
+    /// An input; nil for what is no plain value.
+    private func plain(_ input: Int) -> PlainValue? {
+        let place = first + input
+        switch (arguments.storageClass(place), cell.inputs[input].valueType) {
+        case (5, _): return .null
+        case (3, .string):
+            return PlainText(input: input, arguments.bytes(place)).map { .text($0) }
+        case (3, _), (4, _), (_, .decimal): return nil
+        case (1, .boolean): return .boolean(arguments.integer(place) != 0)
+        case (1, .double), (1, .float): return .real(Double(arguments.integer(place)))
+        case (1, .date): return .date(Double(arguments.integer(place)))
+        case (1, _): return .integer(arguments.integer(place))
+        case (_, .date): return .date(arguments.real(place))
+        default: return .real(arguments.real(place))
         }
     }
 }

@@ -1,7 +1,5 @@
 import CoreDataStore
 package import ExpressionEvaluation
-import Foundation
-import GRDB
 import ManagedObjectModel
 import MappingExpressions
 import MappingModel
@@ -40,80 +38,103 @@ package enum ValueFunction {
         // One for all rows: it keeps what it compiled. All cells of a plan have one time.
         let evaluators = Evaluators(now: now, methods)
         let programs = cells.map { PlainInputs.program(of: $0) }
-        let compute = DatabaseFunction(name.description, pure: true) { arguments in
-            let cell = try cell(arguments, in: cells, inputs: nil)
-            let program = Int.fromDatabaseValue(arguments[0]).flatMap { programs[$0] }
-            return try failures.naming(cell, arguments[1]) { () throws(ExpressionError) in
-                let value = try value(of: cell, arguments[2...], program, evaluators)
-                if value == nil, cell.isRequired { throw missing }
+        try connection.add(function: name.description, isPure: true) { arguments in
+            let (number, cell) = try Self.cell(arguments, in: cells, inputs: nil)
+            return try failures.naming(cell, arguments) { () throws(ExpressionError) in
+                let value = try value(of: cell, arguments, programs[number], evaluators)
+                if case .null = value, cell.isRequired { throw missing }
                 return value
             }
         }
-        let check = DatabaseFunction(
-            checkName.description, argumentCount: 4, pure: true
+        try connection.add(
+            function: checkName.description, argumentCount: 4, isPure: true
         ) { arguments in
-            let cell = try cell(arguments, in: cells, inputs: 2)
-            let value = arguments[3]
-            return try failures.naming(cell, arguments[1]) { () throws(ExpressionError) in
-                switch value.storage {
-                case .null where cell.isRequired: throw missing
-                case .double where Bool.fromDatabaseValue(arguments[2]) == true:
+            let (_, cell) = try Self.cell(arguments, in: cells, inputs: 2)
+            return try failures.naming(cell, arguments) { () throws(ExpressionError) in
+                switch arguments.storageClass(3) {
+                case 5 where cell.isRequired: throw missing
+                case 2 where arguments.integer(2) != 0:
                     throw ExpressionError(.evaluation, "the number is not a 64-bit integer")
-                case .double(let number) where !number.isFinite:
+                case 2 where !arguments.real(3).isFinite:
                     throw ExpressionError(.evaluation, "the number is not finite")
-                case .int64(let number):
-                    return try StoredCell.fitting(number, cell.type).databaseValue
-                default: return value
+                case 1: return .integer(try StoredCell.fitting(arguments.integer(3), cell.type))
+                default: return .argument(3)
                 }
             }
-        }
-        connection.queue.inDatabase {
-            $0.add(function: compute)
-            $0.add(function: check)
         }
     }
 
     private static let missing = ExpressionError(
         .evaluation, "it has no value, and the attribute is required")
 
-    /// The cell that a call names.
+    /// The cell that a call names, with its number.
     private static func cell(
-        _ arguments: [DatabaseValue], in cells: [ComputedCell], inputs: Int?
-    ) throws -> ComputedCell {
-        guard arguments.count >= 2, let number = Int.fromDatabaseValue(arguments[0]),
+        _ arguments: FunctionArguments, in cells: [ComputedCell], inputs: Int?
+    ) throws -> (Int, ComputedCell) {
+        guard arguments.count >= first, let number = Int(exactly: arguments.integer(0)),
             cells.indices.contains(number),
-            arguments.count == (inputs ?? cells[number].argumentCount) + 2
-        else { throw DatabaseError(message: "a computed value is called with other arguments") }
-        return cells[number]
+            arguments.count == (inputs ?? cells[number].argumentCount) + first
+        else { throw WrongCall() }
+        return (number, cells[number])
     }
 
+    private struct WrongCall: Error, CustomStringConvertible {
+        let description = "a computed value is called with other arguments"
+    }
+
+    /// The place of the first input: behind the cell's number and the key of the row.
+    private static let first = 2
+
     private static func value(
-        of cell: ComputedCell, _ arguments: ArraySlice<DatabaseValue>,
-        _ program: PlainProgram?, _ evaluators: Evaluators
-    ) throws(ExpressionError) -> (any DatabaseValueConvertible)? {
-        if let program, let found = PlainInputs(arguments, of: cell).value(of: program) {
-            return try found.map { scalar throws(ExpressionError) in
-                try StoredCell(scalar, as: cell.type).databaseValue
-            }
+        of cell: ComputedCell, _ arguments: FunctionArguments, _ program: PlainProgram?,
+        _ evaluators: Evaluators
+    ) throws(ExpressionError) -> FunctionResult {
+        if let program,
+            let found = PlainInputs(arguments, from: first, of: cell).value(of: program),
+            let result = try held(found, by: cell)
+        {
+            return result
         }
         if let tree = cell.value.tree {
-            let text = arguments.first.flatMap { String.fromDatabaseValue($0) } ?? ""
-            let object = try TreeText.object(Array(text.utf8), tree)
+            let object = try TreeText.object(Array(arguments.bytes(first)), tree)
             return try replacing(cell, evaluators.trees, ["source": .object(object)])
         }
         var variables: [String: ExpressionValue<Never>] = [:]
-        for (number, argument) in arguments.enumerated() {
-            variables[ComputedValue.name(of: number)] = input(
-                argument, cell.inputs[number].valueType)
+        for number in cell.inputs.indices {
+            variables[ComputedValue.name(of: number)] =
+                StoredCell(arguments, first + number).map {
+                    .scalar($0.value(cell.inputs[number].valueType))
+                } ?? .null
         }
         return try replacing(cell, try evaluators.of(cell.policy), variables)
+    }
+
+    /// What a program gave, as the cell holds it; nil where an evaluator must find what stands in
+    /// its place.
+    private static func held(
+        _ found: PlainInputs.Found, by cell: ComputedCell
+    ) throws(ExpressionError) -> FunctionResult? {
+        let value: DefaultValue
+        switch found {
+        case .none: return .null
+        case .text(let bytes) where cell.type == .string: return .text(bytes)
+        case .text(let bytes): value = .text(String(decoding: bytes, as: UTF8.self))
+        case .value(let other): value = other
+        }
+        do throws(ExpressionError) {
+            return FunctionResult(try StoredCell(value, as: cell.type))
+        } catch {
+            // A value that does not fit the attribute's type is one that cannot be computed.
+            guard case .attempt = cell.value.expression else { throw error }
+            return nil
+        }
     }
 
     /// The value of a cell; another one where it cannot be computed, and the mapping says so.
     private static func replacing<Objects: ExpressionObjects>(
         _ cell: ComputedCell, _ evaluator: ExpressionEvaluator<Objects>,
         _ variables: [String: ExpressionValue<Objects.Object>]
-    ) throws(ExpressionError) -> (any DatabaseValueConvertible)? {
+    ) throws(ExpressionError) -> FunctionResult {
         guard case .attempt(let first, let other) = cell.value.expression else {
             return try stored(cell.value.expression, cell, evaluator, variables)
         }
@@ -131,32 +152,18 @@ package enum ValueFunction {
         _ expression: MappingExpression, _ cell: ComputedCell,
         _ evaluator: ExpressionEvaluator<Objects>,
         _ variables: [String: ExpressionValue<Objects.Object>]
-    ) throws(ExpressionError) -> (any DatabaseValueConvertible)? {
+    ) throws(ExpressionError) -> FunctionResult {
         switch try evaluator.value(of: expression, variables: variables) {
-        case .null: return nil
+        case .null: return .null
         case .scalar(let scalar):
             let stored = try StoredCell(scalar, as: cell.type)
             if case .text(let text) = stored, text.unicodeScalars.contains("\0") {
                 throw ExpressionError(.evaluation, "the text contains a NUL")
             }
-            return stored.databaseValue
+            return FunctionResult(stored)
         case .object, .collection:
             throw ExpressionError(.evaluation, "the expression gives no single value")
         }
-    }
-
-    /// A value of the source as an expression sees it.
-    private static func input(
-        _ value: DatabaseValue, _ type: AttributeType
-    ) -> ExpressionValue<Never> {
-        switch (type, value.storage) {
-        case (.string, .blob(let data)):
-            return .scalar(.text(String(decoding: data, as: UTF8.self)))
-        case (.string, .string(let digits)):
-            return .scalar(.data(StoredCell.bytes(Array(digits.utf8)[...]) ?? []))
-        default: break
-        }
-        return StoredCell(value).map { .scalar($0.value(type)) } ?? .null
     }
 
     /// An evaluator for expressions without calls, and one for each policy.
@@ -200,24 +207,27 @@ package typealias PolicyMethods =
     @Sendable (String) -> ExpressionEvaluator<NoObjects>.MethodCall?
 
 extension StoredCell {
-    /// A value of SQLite; nil for NULL.
-    fileprivate init?(_ value: DatabaseValue) {
-        switch value.storage {
-        case .null: return nil
-        case .int64(let number): self = .integer(number)
-        case .double(let number): self = .real(number)
-        case .string(let text): self = .text(text)
-        case .blob(let data): self = .blob([UInt8](data))
+    /// An argument of a call; nil for NULL.
+    fileprivate init?(_ arguments: FunctionArguments, _ place: Int) {
+        switch arguments.storageClass(place) {
+        case 1: self = .integer(arguments.integer(place))
+        case 2: self = .real(arguments.real(place))
+        case 3: self = .text(String(decoding: arguments.bytes(place), as: UTF8.self))
+        case 4: self = .blob(Array(arguments.bytes(place)))
+        default: return nil
         }
     }
+}
 
-    fileprivate var databaseValue: any DatabaseValueConvertible {
-        switch self {
-        case .integer(let number): number
-        case .real(let number): number
-        case .text(let text): text
-        case .blob(let bytes): Data(bytes)
-        }
+extension FunctionResult {
+    fileprivate init(_ cell: StoredCell) {
+        self =
+            switch cell {
+            case .integer(let number): .integer(number)
+            case .real(let number): .real(number)
+            case .text(let text): .text(Array(text.utf8))
+            case .blob(let bytes): .blob(bytes)
+            }
     }
 }
 
@@ -237,19 +247,27 @@ package final class ValueFailures: Sendable {
     /// - Parameter store: that messages name.
     package init(store: String? = nil) { self.store = store }
 
+    private struct NamedFailure: Error, CustomStringConvertible {
+        let description: String
+    }
+
     /// Evaluates, and remembers a failure with attribute and object.
-    func naming<Value>(
-        _ cell: ComputedCell, _ key: DatabaseValue, _ body: () throws(ExpressionError) -> Value
+    ///
+    /// `arguments`: of the call, the key of the row as the second.
+    fileprivate func naming<Value>(
+        _ cell: ComputedCell, _ arguments: FunctionArguments,
+        _ body: () throws(ExpressionError) -> Value
     ) throws -> Value {
         do throws(ExpressionError) {
             return try body()
         } catch {
-            let object = Int64.fromDatabaseValue(key).map {
+            let key = arguments.storageClass(1) == 1 ? arguments.integer(1) : nil
+            let object = key.map {
                 " of \(ObjectURI(store: uuid ?? "", entity: cell.source, key: $0))"
             }
             let text = "\(cell.name)\(object ?? "") cannot be computed: \(error)"
             first.withLock { if $0 == nil { $0 = text } }
-            throw DatabaseError(message: text)
+            throw NamedFailure(description: text)
         }
     }
 

@@ -73,15 +73,21 @@ final class ComputedRule: Sendable {
         _ expression: RowExpression, _ row: RawRow, first: Int,
         _ evaluator: ExpressionEvaluator<NoObjects>
     ) throws(ExpressionError) -> StoredConstant {
-        guard let value = try expression.value(row, first: first, evaluator) else { return .null }
-        return StoredConstant(try assigned(value), in: column)
+        switch try expression.value(row, first: first, evaluator) {
+        case .none: return .null
+        case .text(let bytes) where type == .string: return StoredConstant(text: bytes)
+        case .text(let bytes):
+            return StoredConstant(
+                try assigned(.text(String(decoding: bytes, as: UTF8.self))), in: column)
+        case .value(let value): return StoredConstant(try assigned(value), in: column)
+        }
     }
 
     /// A value as an attribute takes it: numbers become those of its type.
     private func assigned(_ value: DefaultValue) throws(ExpressionError) -> DefaultValue {
         switch type {
         case .string, .uri, .date, .binary, .uuid, .transformable:
-            guard ValueFit.isHeld(value, by: type) else {
+            guard value.isHeld(by: type) else {
                 throw ExpressionError(.evaluation, "the value is of another type than \(type)")
             }
             return value

@@ -60,18 +60,29 @@ final class RowExpression: Sendable {
                 value.expression, inputs: Dictionary(uniqueKeysWithValues: names), now: now)
     }
 
-    /// The value for a row; nil for none.
+    /// What the expression gives for a row.
+    enum Value {
+        case none
+        /// A text, as its bytes.
+        case text([UInt8])
+        case value(DefaultValue)
+    }
+
+    /// The value for a row.
     ///
     /// `first`: the place of the first further input in the row.
     func value(
         _ row: RawRow, first: Int, _ evaluator: ExpressionEvaluator<NoObjects>
-    ) throws(ExpressionError) -> DefaultValue? {
+    ) throws(ExpressionError) -> Value {
         if let program {
             let bytes = { (input: Int) in self.cell(input, row, first).bytes }
             let plain = program.value(
                 { Self.plain(self.cell($0, row, first), self.types[$0], $0) }, bytes: bytes)
-            if case .text(let text)? = plain { return .text(program.string(text, bytes: bytes)) }
-            if let plain { return plain.scalar }
+            if case .text(let text)? = plain {
+                if let text = program.utf8(text, bytes: bytes) { return .text(text) }
+            } else if let plain {
+                return plain.scalar.map { .value($0) } ?? .none
+            }
         }
         if let tree = value.tree {
             let object = try TreeText.object(Array(cell(0, row, first).bytes), tree)
@@ -96,10 +107,10 @@ final class RowExpression: Sendable {
 
     private static func single<Object>(
         _ value: ExpressionValue<Object>
-    ) throws(ExpressionError) -> DefaultValue? {
+    ) throws(ExpressionError) -> Value {
         switch value {
-        case .null: return nil
-        case .scalar(let scalar): return scalar
+        case .null: return .none
+        case .scalar(let scalar): return .value(scalar)
         case .object, .collection:
             throw ExpressionError(.evaluation, "the expression gives no single value")
         }

@@ -64,13 +64,16 @@ struct StoredConstant: Sendable {
                 self = .null
             }
         case .text(let text), .uri(let text):
-            self.init(storageClass: 3, bytes: Array(text.utf8))
+            self.init(text: Array(text.utf8))
         case .data(let data):
             let prefix = column.isExternal ? [ExternalReference.inlinePrefix] : []
             self.init(storageClass: 4, bytes: prefix + data)
         case .uuid(let bytes): self.init(storageClass: 4, bytes: bytes)
         }
     }
+
+    /// A text in UTF-8.
+    init(text: [UInt8]) { self.init(storageClass: 3, bytes: text) }
 
     /// An integer in a column of an affinity.
     init(integer: Int64, _ affinity: Affinity) {
