@@ -13,6 +13,7 @@ extension ExpressionEvaluator {
                     + "not \(arguments.count)")
         }
         if function == .now { return .scalar(.date(now)) }
+        if function == .append { return try appended(arguments[1], to: arguments[0]) }
         if arguments.contains(.null) { return .null }
         switch function {
         case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct:
@@ -58,6 +59,22 @@ extension ExpressionEvaluator {
         case .mode: return try Aggregate.mode(members, name)
         default: return try Aggregate.standardDeviation(members, name)
         }
+    }
+
+    /// Two texts as one; as a message to nil, nothing where the first has no value.
+    ///
+    /// Foundation raises an exception for an argument that is nil.
+    private func appended(_ end: Value, to start: Value) throws(ExpressionError) -> Value {
+        if start == .null { return .null }
+        guard case .scalar(.text(let start)) = start, case .scalar(.text(let end)) = end else {
+            let hint = end == .null ? ", and one of them has no value" : ""
+            throw ExpressionError(
+                .evaluation, "\(ExpressionFunction.append.rawValue) needs two texts\(hint)")
+        }
+        guard start.utf8.count + end.utf8.count <= ExpressionLimits.value else {
+            throw ExpressionError(.evaluation, "the text is too long")
+        }
+        return .scalar(.text(start + end))
     }
 
     /// Cases of letters by Unicode, without a locale; a length in units of UTF-16, as `NSString`

@@ -48,4 +48,6 @@ package enum ExpressionLimits {
     package static let depth = 64
     /// Bytes of one text in UTF-8.
     package static let length = 65_536
+    /// Bytes of a text that is computed; SQLite holds none that is longer.
+    package static let value = 1_000_000_000
 }

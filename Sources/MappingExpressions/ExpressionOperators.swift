@@ -100,7 +100,7 @@ extension ExpressionFunction {
     /// The names under which text may call it: the selector, and the name alone for one argument.
     static let names: [String: ExpressionFunction] = {
         var names: [String: ExpressionFunction] = [:]
-        for function in allCases {
+        for function in allCases where !function.isMethod {
             names[function.rawValue] = function
             if function.argumentCount == 1 {
                 names[String(function.rawValue.dropLast())] = function

@@ -194,9 +194,8 @@ extension ExpressionParser {
                     .syntax, "\(selector) takes \(count) arguments, not \(arguments.count)", place)
             }
             return try ParsedOperand(
-                .call(
-                    try receiver.expression(), selector: selector,
-                    try Self.expressions(arguments)),
+                .method(
+                    selector, of: try receiver.expression(), try Self.expressions(arguments)),
                 over: [receiver] + arguments, at: start)
         }
     }

@@ -26,8 +26,7 @@ extension MappingExpression {
             return "\(conversion.function)(\(parts.joined(separator: ", ")))"
         case .attempt(let value, let other): return "ATTEMPT(\(value.text), \(other.text))"
         case .call(let receiver, let selector, let arguments):
-            let parts = [receiver.text, LiteralText.quoted(selector)] + arguments.map(\.text)
-            return "FUNCTION(\(parts.joined(separator: ", ")))"
+            return Self.method(selector, [receiver] + arguments)
         case .conditional(let predicate, let first, let second):
             return "TERNARY(\(predicate.text), \(first.text), \(second.text))"
         case .list(let values): return "{\(values.map(\.text).joined(separator: ", "))}"
@@ -97,7 +96,15 @@ extension MappingExpression {
         if function == .onesComplement, arguments.count == 1 {
             return "~" + arguments[0].text(atLeast: Precedence.prefix)
         }
+        if function.isMethod { return method(function.rawValue, arguments) }
         return "\(function.rawValue)(\(arguments.map(\.text).joined(separator: ", ")))"
+    }
+
+    /// A method's call, the receiver first.
+    private static func method(_ selector: String, _ values: [MappingExpression]) -> String {
+        var parts = values.map(\.text)
+        parts.insert(LiteralText.quoted(selector), at: min(1, parts.count))
+        return "FUNCTION(\(parts.joined(separator: ", ")))"
     }
 
     private static func index(_ index: ElementIndex) -> String {

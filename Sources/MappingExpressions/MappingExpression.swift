@@ -60,6 +60,26 @@ package indirect enum MappingExpression: Hashable, Sendable, Codable {
     }
 }
 
+extension MappingExpression {
+    /// What `FUNCTION(receiver, "selector:", argument)` means: a function of values, or the method
+    /// of a manager or a policy.
+    ///
+    /// - Parameters:
+    ///   - selector: of the method.
+    ///   - receiver: what it is called on.
+    ///   - arguments: as many as the selector has colons.
+    /// - Returns: a call for every method that is no function.
+    package static func method(
+        _ selector: String, of receiver: MappingExpression, _ arguments: [MappingExpression]
+    ) -> MappingExpression {
+        let objects: [MappingExpression] = [.variable("manager"), .variable("entityPolicy")]
+        guard let function = ExpressionFunction(rawValue: selector), function.isMethod,
+            !objects.contains(receiver)
+        else { return .call(receiver, selector: selector, arguments) }
+        return .function(function, [receiver] + arguments)
+    }
+}
+
 /// A predicate of a mapping model, in the forms of `NSPredicate`.
 ///
 /// `NONE` is a negated `ANY`, and `SOME` is `ANY`, as in Apple's parser.
@@ -162,6 +182,8 @@ package enum ExpressionFunction: String, Hashable, Sendable, Codable, CaseIterab
     case uppercase = "uppercase:"
     case lowercase = "lowercase:"
     case length = "length:"
+    /// Of two texts: `FUNCTION(text, "stringByAppendingString:", other)`.
+    case append = "stringByAppendingString:"
     case bitwiseAnd = "bitwiseAnd:with:"
     case bitwiseOr = "bitwiseOr:with:"
     case bitwiseXor = "bitwiseXor:with:"
@@ -172,6 +194,9 @@ package enum ExpressionFunction: String, Hashable, Sendable, Codable, CaseIterab
     case distinct = "distinct:"
     case now
 
+    /// Whether it is a method of its first argument, which text writes as a `FUNCTION`.
+    package var isMethod: Bool { self == .append }
+
     /// How many arguments it takes.
-    package var argumentCount: Int { rawValue.count { $0 == ":" } }
+    package var argumentCount: Int { rawValue.count { $0 == ":" } + (isMethod ? 1 : 0) }
 }

@@ -150,8 +150,9 @@ package struct ExpressionArchive {
         let arguments = try list(object["NSArguments"], depth)
         if let receiver {
             // `FUNCTION(nil, "now")` is how Xcode archives `now()`.
-            guard receiver == .null else {
-                return .call(receiver, selector: selector, arguments)
+            let isMethod = ExpressionFunction(rawValue: selector)?.isMethod == true
+            guard receiver == .null, !isMethod else {
+                return .method(selector, of: receiver, arguments)
             }
         }
         return try function(selector, arguments)
@@ -168,7 +169,7 @@ package struct ExpressionArchive {
             }
             return .cast(arguments[0], to: target)
         }
-        guard let function = ExpressionFunction(rawValue: selector) else {
+        guard let function = ExpressionFunction(rawValue: selector), !function.isMethod else {
             throw .unsupported("function \(selector) is not supported")
         }
         guard function.argumentCount == arguments.count else {

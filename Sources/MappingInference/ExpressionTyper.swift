@@ -243,7 +243,7 @@ extension ExpressionTyper {
         let kinds = arguments.map { kind(of: $0) }
         switch function {
         case .now: return .date
-        case .uppercase, .lowercase, .length:
+        case .uppercase, .lowercase, .length, .append:
             if let wrong = kinds.first(where: { !$0.isText }) {
                 mistake("\(function.rawValue) needs a text, not \(wrong.noun)")
             }

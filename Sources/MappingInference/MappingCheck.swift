@@ -171,7 +171,7 @@ struct MappingCheck {
         let calls = ExpressionInspection(value.expression).calls
         if let call = calls.first(where: { $0.receiver != .variable(PolicyReceiver.name) }) {
             return "FUNCTION(…, \"\(call.selector)\") is not supported: an expression can call "
-                + "only methods of $entityPolicy"
+                + "only methods of $entityPolicy, and stringByAppendingString: of a text"
         }
         if calls.isEmpty, value.readsObjects {
             return

@@ -71,6 +71,10 @@ struct ParseErrorTests {
             ),
             ("TERNARY(a == 1, 1)", "column 1: TERNARY takes 3 arguments, not 2"),
             ("FUNCTION(a, 'b:')", "column 13: b: takes 1 arguments, not 0"),
+            (
+                "FUNCTION(a, 'stringByAppendingString:', b, c)",
+                "column 13: stringByAppendingString: takes 1 arguments, not 2"
+            ),
             ("FUNCTION(a)", "column 11: unexpected ); expected ,"),
             (
                 "a == 1",

@@ -81,6 +81,10 @@ struct RoundTripTests {
             ("SUBQUERY(a, $x, $x.b > 1).@count", "SUBQUERY(a, $x, $x.b > 1).@count"),
             ("TERNARY(a == 1, 'x', 'y')", "TERNARY(a == 1, \"x\", \"y\")"),
             (
+                "function($source.a, 'stringByAppendingString:', 'b')",
+                "FUNCTION($source.a, \"stringByAppendingString:\", \"b\")"
+            ),
+            (
                 "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:',"
                     + " 'AToA', $source.b)",
                 "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\","

@@ -12,6 +12,16 @@ struct ValueTests {
         ("length('abc')", "3"), ("length('')", "0"), ("length('👩')", "2"), ("length('é')", "1"),
         ("length($decomposed)", "2"), ("length($family)", "8"), ("length(nil)", "nil"),
         ("length(name)", "4"), ("lowercase:('ÀÉ')", "'àé'"), ("uppercase(lowercase('aB'))", "'AB'"),
+        ("FUNCTION('a', 'stringByAppendingString:', 'b')", "'ab'"),
+        ("FUNCTION(name, 'stringByAppendingString:', '')", "'Café'"),
+        ("FUNCTION('e', 'stringByAppendingString:', '\\u0301')", "'é'"),
+        ("FUNCTION(nil, 'stringByAppendingString:', 'b')", "nil"),
+        ("FUNCTION(motto, 'stringByAppendingString:', motto)", "nil"),
+        ("length(FUNCTION('e', 'stringByAppendingString:', '\\u0301'))", "2"),
+        (
+            "FUNCTION(FUNCTION(lead.name, 'stringByAppendingString:', ' '), "
+                + "'stringByAppendingString:', CAST(12, 'NSString'))", "'Ann 12'"
+        ),
         ("'\\u0041'", "'A'"), ("\"it's\"", "'it\\'s'"),
     ]
 
@@ -142,6 +152,18 @@ struct ValueTests {
             ("name UNION members", "UNION needs two collections"),
             ("SUBQUERY(lead, $x, $x == 1)", "SUBQUERY needs a collection"),
             ("uppercase(5)", "uppercase: needs a text"), ("length({1})", "length: needs a text"),
+            (
+                "FUNCTION(name, 'stringByAppendingString:', motto)",
+                "stringByAppendingString: needs two texts, and one of them has no value"
+            ),
+            (
+                "FUNCTION(name, 'stringByAppendingString:', 5)",
+                "stringByAppendingString: needs two texts"
+            ),
+            (
+                "FUNCTION($manager, 'stringByAppendingString:', 'a')",
+                "the method stringByAppendingString: cannot be called"
+            ),
             ("CAST('x', 'NSDate')", "a text cannot be cast to NSDate"),
             ("CAST('x', 'NSNumber')", "a text cannot be cast to NSNumber"),
             ("CAST('x', 'NSUUID')", "a text cannot be cast to NSUUID"),

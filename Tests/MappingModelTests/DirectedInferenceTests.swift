@@ -194,6 +194,10 @@ struct DirectedInferenceTests {
         arguments: [
             (#"TERNARY($source.likes > 1, $source.headline, 5)"#, "a text or a number"),
             (#"FUNCTION($source, "foo")"#, "can call only methods of $entityPolicy"),
+            (
+                #"FUNCTION($source.headline, "stringByAppendingString:", $source.likes)"#,
+                "needs a text, not a number"
+            ),
             ("3000000000", "gives a number"), ("$source.writer", "an object of User"),
             (#"SUBQUERY({1, 2}, $#"godwit input 0", 1 == 1).@count"#, "cannot name its variable"),
         ])

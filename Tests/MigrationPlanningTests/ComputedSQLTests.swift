@@ -60,12 +60,13 @@ import Testing
         }
 
         mutating func text(_ depth: Int) -> MappingExpression {
-            switch depth > 0 ? below(7) : below(3) {
+            switch depth > 0 ? below(9) : below(3) {
             case 0: return .constant(.text(texts.randomElement(using: &random) ?? ""))
             case 1: return column("text")
             case 2: return column("other")
             case 3: return .function(.uppercase, [text(depth - 1)])
             case 4: return .function(.lowercase, [text(depth - 1)])
+            case 5, 6: return .function(.append, [text(depth - 1), text(depth - 1)])
             default:
                 return .conditional(predicate(depth - 1), text(depth - 1), text(depth - 1))
             }
@@ -304,6 +305,28 @@ import Testing
         }
     }
 
+    @Test("an integer that is too large on the way is an error, also beside no value")
+    func hiddenOverflow() throws {
+        let (size, count) = (
+            MappingExpression.keyPath(.variable("source"), ["size"]),
+            MappingExpression.keyPath(.variable("source"), ["count"])
+        )
+        let product = MappingExpression.function(
+            .multiply, [count, .function(.multiply, [size, size])])
+        try withTemporaryFolder { folder in
+            let layout = try StoreLayout(model: try Self.model(), framework: .newestVerified)
+            let path = FilePath(folder.path).appending("rows.sqlite")
+            var row = [DefaultValue?](repeating: nil, count: 7)
+            row[3] = .integer(.max)
+            try Self.write([row], layout, to: path)
+            let connection = try Connection(path: path, mode: .immutable)
+            let cell = try Self.cell(product, isText: false, layout)
+            try ValueFunction.register(
+                connection, source: .main, cells: [cell], failures: ValueFailures())
+            #expect(try Self.computed(cell, row: 1, connection) == nil)
+        }
+    }
+
     /// Texts and blobs that no text of Swift is.
     @Test(
         "ill-formed texts, blobs and another collation give what the evaluator gives",
@@ -341,6 +364,8 @@ import Testing
             let evaluator = ExpressionEvaluator(NoObjects(), now: 0)
             for (expression, isText) in [
                 (.function(.uppercase, [path]), true), (equal, true),
+                (.function(.append, [path, Self.text("x")]), true),
+                (.function(.append, [Self.text("x"), path]), true),
                 (MappingExpression.function(.length, [path]), false),
             ] {
                 let cell = try Self.cell(expression, isText: isText, layout)

@@ -1,5 +1,6 @@
 package import CoreDataStore
 package import ManagedObjectModel
+package import SafeSQLite
 
 /// Where the value of a key path of a source object lies, in tables of the source.
 package struct SourcePath: Hashable, Sendable, Codable {
@@ -159,5 +160,63 @@ extension SourcePath {
         var path = self
         path.column = column
         return path
+    }
+}
+
+extension SourcePath {
+    /// The path as one scalar expression over a row of the source.
+    package func sql(from start: SourceRow) -> SQLText {
+        sql(from: start) { row in
+            let last: SQLText = "\(row.name).\(SQLText.quoted(column))"
+            return switch reduction {
+            case nil: last
+            case .count: "count(*)"
+            case .sum: "ifnull(sum(\(last)), 0)"
+            case .minimum: "min(\(last))"
+            case .maximum: "max(\(last))"
+            // Members without a value count as 0.
+            case .average: "total(\(last)) / count(*)"
+            }
+        }
+    }
+
+    /// What lies behind the path as one scalar expression over a row of the source.
+    ///
+    /// - Parameters:
+    ///   - start: where the path begins.
+    ///   - value: gets the row at its end.
+    /// - Returns: an expression that is NULL where the path leads nowhere.
+    package func sql(from start: SourceRow, value: (SourceRow) -> SQLText) -> SQLText {
+        guard !steps.isEmpty else { return value(start) }
+        var tables: [SQLText] = []
+        var conditions: [SQLText] = []
+        var row = start.name
+        for (number, step) in steps.enumerated() {
+            let next: SQLText = "p\(start.depth)_\(number)"
+            switch step {
+            case .toOne(let column, let table):
+                tables.append("\(start.schema)\(SQLText.quoted(table)) \(next)")
+                conditions.append("\(next).Z_PK = \(row).\(SQLText.quoted(column))")
+            case .holders(let table, let column):
+                tables.append("\(start.schema)\(SQLText.quoted(table)) \(next)")
+                conditions.append("\(next).\(SQLText.quoted(column)) = \(row).Z_PK")
+            case .join(let table, let own, let other, let target, let isReflexive):
+                let join: SQLText = "j\(start.depth)_\(number)"
+                let rows: SQLText = "\(start.schema)\(SQLText.quoted(table))"
+                let (near, far) = (SQLText.quoted(own), SQLText.quoted(other))
+                tables.append(
+                    isReflexive
+                        ? "(SELECT \(near), \(far) FROM \(rows) "
+                            + "UNION SELECT \(far), \(near) FROM \(rows)) \(join)"
+                        : "\(rows) \(join)")
+                tables.append("\(start.schema)\(SQLText.quoted(target)) \(next)")
+                conditions.append("\(join).\(SQLText.quoted(own)) = \(row).Z_PK")
+                conditions.append("\(next).Z_PK = \(join).\(SQLText.quoted(other))")
+            }
+            row = next
+        }
+        return "(SELECT \(value(SourceRow(row, schema: start.schema, depth: start.depth + 1))) "
+            + "FROM \(tables.joined(separator: ", ")) "
+            + "WHERE \(conditions.joined(separator: " AND ")))"
     }
 }

@@ -96,13 +96,18 @@ package struct ValueSQL {
     }
 
     /// Whether all texts that the cell reads are ASCII without a NUL, at which functions of SQLite
-    /// end; nil where they do not stand in the row itself, and where it reads none.
+    /// end, and none is missing that is appended to another; nil where they do not stand in the
+    /// row itself, and where it reads none.
     var isASCII: SQLText? {
-        let texts = cell.inputs.filter { $0.valueType == .string }
-        guard !texts.isEmpty, texts.allSatisfy(\.steps.isEmpty) else { return nil }
-        return texts.map { path -> SQLText in
+        let texts = cell.inputs.enumerated().filter { $0.element.valueType == .string }
+        guard !texts.isEmpty, texts.allSatisfy(\.element.steps.isEmpty) else { return nil }
+        let appended = ExpressionInspection(cell.value.expression).appended
+        return texts.map { number, path -> SQLText in
             let text = path.sql(from: row)
-            return "godwit_ascii(\(text))"
+            guard appended.contains(ComputedValue.name(of: number)) else {
+                return "godwit_ascii(\(text))"
+            }
+            return "\(text) IS NOT NULL AND godwit_ascii(\(text))"
         }.joined(separator: " AND ")
     }
 
@@ -152,6 +157,7 @@ package struct ValueSQL {
             return arguments.first.flatMap { function("lower", of: $0, .text) }
         case .function(.length, let arguments):
             return arguments.first.flatMap { function("length", of: $0, .integer) }
+        case .function(.append, let arguments): return appended(arguments)
         case .function(let function, let arguments): return arithmetic(function, arguments)
         case .conditional(let predicate, let first, let second):
             guard let condition = condition(predicate), let left = part(first),
@@ -197,6 +203,29 @@ package struct ValueSQL {
         return ("\(name)(\(text.sql))", kind)
     }
 
+    /// Two texts as one; nil where what is appended may have no value, which is an error.
+    ///
+    /// `isASCII` sees to inputs.
+    private func appended(_ arguments: [MappingExpression]) -> Part? {
+        guard arguments.count == 2, Self.givesText(arguments[1]),
+            let start = part(arguments[0]), [.text, .null].contains(start.kind),
+            let end = part(arguments[1]), end.kind == .text
+        else { return nil }
+        return ("(\(start.sql) || \(end.sql))", .text)
+    }
+
+    /// Whether an expression of texts gives one wherever its inputs have values.
+    private static func givesText(_ expression: MappingExpression) -> Bool {
+        switch expression {
+        case .constant, .variable: true
+        case .function(let function, let arguments):
+            [.uppercase, .lowercase, .append].contains(function)
+                && arguments.allSatisfy(givesText)
+        case .conditional(_, let first, let second): givesText(first) && givesText(second)
+        default: false
+        }
+    }
+
     private func arithmetic(
         _ function: ExpressionFunction, _ arguments: [MappingExpression]
     ) -> Part? {
@@ -205,8 +234,13 @@ package struct ValueSQL {
             Self.isNumber(left.kind), Self.isNumber(right.kind)
         else { return nil }
         let kind: Kind = left.kind == .real || right.kind == .real ? .real : .integer
-        // An evaluation refuses what SQL would turn into a real number on the way.
-        guard kind == .integer || !arguments.contains(where: mayOverflow) else { return nil }
+        // An evaluation refuses what SQL would turn into a real number on the way. Of integers the
+        // end shows it, but not where the NULL of the other side hides it.
+        let isHidden = [(0, 1), (1, 0)].contains { own, other in
+            mayOverflow(arguments[own])
+                && (kind == .real || ValueBounds(arguments[other]).mayMiss)
+        }
+        guard !isHidden else { return nil }
         if let sign = signs[function] { return ("(\(left.sql) \(sign) \(right.sql))", kind) }
         // Division by zero is an error, not NULL: only a known divisor is left to SQL.
         guard function == .divide, case .constant(let divisor) = arguments[1],
@@ -333,63 +367,5 @@ package struct ValueSQL {
             guard let sign = signs[comparison.relation] else { return nil }
             return "ifnull(\(left) \(sign) \(right), 0)"
         }
-    }
-}
-
-extension SourcePath {
-    /// The path as one scalar expression over a row of the source.
-    package func sql(from start: SourceRow) -> SQLText {
-        sql(from: start) { row in
-            let last: SQLText = "\(row.name).\(SQLText.quoted(column))"
-            return switch reduction {
-            case nil: last
-            case .count: "count(*)"
-            case .sum: "ifnull(sum(\(last)), 0)"
-            case .minimum: "min(\(last))"
-            case .maximum: "max(\(last))"
-            // Members without a value count as 0.
-            case .average: "total(\(last)) / count(*)"
-            }
-        }
-    }
-
-    /// What lies behind the path as one scalar expression over a row of the source.
-    ///
-    /// - Parameters:
-    ///   - start: where the path begins.
-    ///   - value: gets the row at its end.
-    /// - Returns: an expression that is NULL where the path leads nowhere.
-    package func sql(from start: SourceRow, value: (SourceRow) -> SQLText) -> SQLText {
-        guard !steps.isEmpty else { return value(start) }
-        var tables: [SQLText] = []
-        var conditions: [SQLText] = []
-        var row = start.name
-        for (number, step) in steps.enumerated() {
-            let next: SQLText = "p\(start.depth)_\(number)"
-            switch step {
-            case .toOne(let column, let table):
-                tables.append("\(start.schema)\(SQLText.quoted(table)) \(next)")
-                conditions.append("\(next).Z_PK = \(row).\(SQLText.quoted(column))")
-            case .holders(let table, let column):
-                tables.append("\(start.schema)\(SQLText.quoted(table)) \(next)")
-                conditions.append("\(next).\(SQLText.quoted(column)) = \(row).Z_PK")
-            case .join(let table, let own, let other, let target, let isReflexive):
-                let join: SQLText = "j\(start.depth)_\(number)"
-                let rows: SQLText = "\(start.schema)\(SQLText.quoted(table))"
-                let (near, far) = (SQLText.quoted(own), SQLText.quoted(other))
-                tables.append(
-                    isReflexive
-                        ? "(SELECT \(near), \(far) FROM \(rows) "
-                            + "UNION SELECT \(far), \(near) FROM \(rows)) \(join)"
-                        : "\(rows) \(join)")
-                tables.append("\(start.schema)\(SQLText.quoted(target)) \(next)")
-                conditions.append("\(join).\(SQLText.quoted(own)) = \(row).Z_PK")
-                conditions.append("\(next).Z_PK = \(join).\(SQLText.quoted(other))")
-            }
-            row = next
-        }
-        return "(SELECT \(value(SourceRow(row, schema: start.schema, depth: start.depth + 1))) "
-            + "FROM \(tables.joined(separator: ", ")) "
-            + "WHERE \(conditions.joined(separator: " AND ")))"
     }
 }

@@ -193,9 +193,11 @@ struct RandomMapping<Random: RandomNumberGenerator> {
     }
 
     private mutating func text(_ entity: String, _ depth: Int) -> MappingExpression {
-        switch depth > 0 ? below(5) : below(2) {
+        switch depth > 0 ? below(6) : below(2) {
         case 0: return path([.string], entity) ?? .constant(.text("none"))
         case 1: return .constant(.text(["", "a", "É", "x'y"].randomElement(using: &random) ?? ""))
+        case 4:
+            return .function(.append, [text(entity, depth - 1), .constant(.text("\u{301}b"))])
         case 2: return .function(.uppercase, [text(entity, depth - 1)])
         case 3: return .function(.lowercase, [text(entity, depth - 1)])
         default:
