@@ -1,3 +1,5 @@
+import MappingModel
+
 /// Why a mapping file could not be read or used; the text names the file and the place in it.
 package enum MappingFileError: Error, Hashable, Sendable {
     /// The file could not be read.
@@ -19,6 +21,18 @@ extension MappingFileError: CustomStringConvertible {
 }
 
 extension MappingFileError {
+    /// How many mistakes a message lists.
+    private static let listLimit = 100
+
+    /// The error of a file with mistakes; one of them stands in one line.
+    static func mistakes(_ mistakes: [MappingMistake]) -> MappingFileError {
+        if mistakes.count == 1, let only = mistakes.first { return .malformed("\(only)") }
+        let rest = mistakes.count - listLimit
+        let lines =
+            mistakes.prefix(listLimit).map { "- \($0)" } + (rest > 0 ? ["- and \(rest) more"] : [])
+        return .malformed("\(mistakes.count) mistakes\n\(lines.joined(separator: "\n"))")
+    }
+
     /// The same error with a place before its text.
     func located(_ place: String) -> MappingFileError {
         switch self {

@@ -11,10 +11,10 @@ enum YAMLConversion {
 
     // MARK: - Reading
 
-    /// - Throws: `MappingFileError.malformed` for values that the keys cannot have.
+    /// - Throws: `MappingMistake` for values that the keys cannot have.
     static func read(
         _ fields: YAMLFields, _ node: Node
-    ) throws(MappingFileError) -> StatedConversion {
+    ) throws(MappingMistake) -> StatedConversion {
         for key in ["constant", "value", "table", "otherwise"] where fields[key] != nil {
             throw node.malformed("convert cannot be combined with \(key)")
         }
@@ -40,7 +40,7 @@ enum YAMLConversion {
     }
 
     /// Refuses what needs the key `convert`, where that is absent.
-    static func refuseAlone(_ fields: YAMLFields, _ node: Node) throws(MappingFileError) {
+    static func refuseAlone(_ fields: YAMLFields, _ node: Node) throws(MappingMistake) {
         for key in keys where key != "failing" && fields[key] != nil {
             throw node.malformed("\(key) needs convert: write convert instead of value")
         }
@@ -49,7 +49,7 @@ enum YAMLConversion {
     /// What becomes of values that cannot be computed.
     static func failing(
         _ fields: YAMLFields
-    ) throws(MappingFileError) -> StatedConversion.Failing {
+    ) throws(MappingMistake) -> StatedConversion.Failing {
         guard let node = fields["failing"] else { return .refuse }
         guard node.mapping != nil else {
             switch try node.text() {
@@ -67,7 +67,7 @@ enum YAMLConversion {
 
     private static func field(
         _ fields: YAMLFields, _ node: Node
-    ) throws(MappingFileError) -> DocumentField? {
+    ) throws(MappingMistake) -> DocumentField? {
         let given = DocumentField.Form.allCases.filter { fields[$0.rawValue] != nil }
         guard let form = given.first, let path = fields[form.rawValue] else { return nil }
         guard given.count == 1 else { throw node.malformed("use json or plist, not both") }
@@ -85,7 +85,7 @@ enum YAMLConversion {
         return DocumentField(form: form, path: keys)
     }
 
-    private static func steps(_ node: Node) throws(MappingFileError) -> [TextStep] {
+    private static func steps(_ node: Node) throws(MappingMistake) -> [TextStep] {
         let words = node.scalar != nil ? [node] : try node.elements()
         var steps: [TextStep] = []
         for word in words {
@@ -101,7 +101,7 @@ enum YAMLConversion {
 
     private static func format(
         _ fields: YAMLFields, _ node: Node
-    ) throws(MappingFileError) -> DateFormat? {
+    ) throws(MappingMistake) -> DateFormat? {
         guard let pattern = fields["format"] else {
             guard let zone = fields["zone"] else { return nil }
             throw zone.malformed("zone needs format beside it")

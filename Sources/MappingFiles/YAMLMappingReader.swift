@@ -11,8 +11,7 @@ struct YAMLMappingReader {
 
     /// Reads the bytes of a YAML file.
     ///
-    /// - Throws: `MappingFileError.malformed` with line and column for anything that the form
-    ///   does not have.
+    /// - Throws: `MappingFileError.malformed` with every mistake, and line and column of each.
     static func read(_ bytes: [UInt8]) throws(MappingFileError) -> MappingFile.Content {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw .malformed("the file is not UTF-8")
@@ -21,7 +20,13 @@ struct YAMLMappingReader {
             throw .malformed("line \(line): anchors (&name) are not supported")
         }
         var reader = YAMLMappingReader()
-        let definition = try reader.definition(try document(text))
+        var definition: MappingDefinition?
+        do throws(MappingMistake) {
+            definition = try reader.definition(try document(text))
+        } catch {
+            reader.mistakes.append(error)
+        }
+        guard let definition, reader.mistakes.isEmpty else { throw .mistakes(reader.mistakes) }
         return MappingFile.Content(definition: definition, embedded: nil, warnings: [])
     }
 
@@ -47,29 +52,59 @@ struct YAMLMappingReader {
         return nil
     }
 
-    private static func document(_ text: String) throws(MappingFileError) -> Node {
+    private static func document(_ text: String) throws(MappingMistake) -> Node {
         do {
-            guard let node = try Yams.compose(yaml: text, .default, .default, .utf8) else {
-                throw MappingFileError.malformed("the file is empty")
-            }
-            return node
-        } catch let error as MappingFileError {
-            throw error
+            if let node = try Yams.compose(yaml: text, .default, .default, .utf8) { return node }
         } catch let error as YamlError {
-            throw .malformed(error.place)
+            throw error.mistake
         } catch {
-            throw .malformed("\(error)")
+            throw MappingMistake(text: "\(error)")
         }
+        throw MappingMistake(text: "the file is empty")
     }
 
     private var nodes = 0
+    /// All but one that ended the reading.
+    private var mistakes: [MappingMistake] = []
 
-    private mutating func definition(_ root: Node) throws(MappingFileError) -> MappingDefinition {
+    /// Reads a part; a mistake in it does not end the reading of the others.
+    ///
+    /// - Parameters:
+    ///   - mapping: the entity mapping that it belongs to.
+    ///   - property: the one whose value it is; nil for the entity mapping itself.
+    ///   - read: gets the part.
+    /// - Returns: nil after a mistake.
+    @discardableResult
+    private mutating func collecting<Part>(
+        in mapping: EntityMappingDefinition, at property: String? = nil,
+        _ read: () throws(MappingMistake) -> Part
+    ) -> Part? {
+        do throws(MappingMistake) {
+            return try read()
+        } catch {
+            note(error, in: mapping, at: property)
+            return nil
+        }
+    }
+
+    private mutating func note(
+        _ mistake: MappingMistake, in mapping: EntityMappingDefinition, at property: String? = nil
+    ) {
+        let name = mapping.effectiveName
+        var mistake = mistake
+        mistake.entityMapping = name.isEmpty ? nil : name
+        mistake.property = property
+        mistakes.append(mistake)
+    }
+
+    private mutating func definition(_ root: Node) throws(MappingMistake) -> MappingDefinition {
         let fields = try YAMLFields(
-            root, of: "a mapping file", keys: ["godwit-mapping", "unmentioned", "entities"])
+            collecting: root, of: "a mapping file",
+            keys: ["godwit-mapping", "unmentioned", "entities"])
+        mistakes += fields.mistakes
         guard let version = fields["godwit-mapping"] else {
-            throw .malformed(
-                "the file has no key godwit-mapping; its first line must be "
+            throw MappingMistake(
+                text: "the file has no key godwit-mapping; its first line must be "
                     + "\"godwit-mapping: \(Self.version)\"")
         }
         guard version.scalar?.string == String(Self.version) else {
@@ -80,14 +115,20 @@ struct YAMLMappingReader {
             switch try word.text() {
             case "inferred": infersRest = true
             case "unset": infersRest = false
-            default: throw word.malformed("unmentioned is neither inferred nor unset")
+            default:
+                mistakes.append(word.malformed("unmentioned is neither inferred nor unset"))
             }
         }
         var mappings: [EntityMappingDefinition] = []
-        for node in try fields["entities"].map({ node throws(MappingFileError) in
+        for node in try fields["entities"].map({ node throws(MappingMistake) in
             try node.elements()
         }) ?? [] {
-            mappings.append(try entityMapping(node))
+            do throws(MappingMistake) {
+                mappings.append(try entityMapping(node))
+            } catch {
+                mistakes.append(error)
+                if nodes > Self.nodeLimit { break }
+            }
         }
         return MappingDefinition(entityMappings: mappings, infersRest: infersRest)
     }
@@ -101,40 +142,67 @@ struct YAMLMappingReader {
 
     private mutating func entityMapping(
         _ node: Node
-    ) throws(MappingFileError) -> EntityMappingDefinition {
+    ) throws(MappingMistake) -> EntityMappingDefinition {
         try count(node)
-        let fields = try YAMLFields(node, of: "an entity mapping", keys: Self.entityKeys)
-        let (source, destination) = try ends(fields, node)
+        let fields = try YAMLFields(
+            collecting: node, of: "an entity mapping", keys: Self.entityKeys)
         var mapping = EntityMappingDefinition(
-            name: try fields.text("name"), source: source, destination: destination,
-            policy: try fields.text("policy"),
-            sourceHash: try fields.hash("sourceHash"),
-            destinationHash: try fields.hash("destinationHash"), position: node.position)
+            source: nil, destination: nil, position: node.position)
+        var wrong = fields.mistakes
+        do throws(MappingMistake) {
+            mapping.name = try fields.text("name")
+            (mapping.source, mapping.destination) = try ends(fields, node)
+        } catch {
+            wrong.append(error)
+            mapping.destination = fields.anyText(["entity", "source", "destination"])
+        }
+        for mistake in wrong { note(mistake, in: mapping) }
+        collecting(in: mapping) { () throws(MappingMistake) in
+            mapping.policy = try fields.text("policy")
+        }
+        collecting(in: mapping) { () throws(MappingMistake) in
+            mapping.sourceHash = try fields.hash("sourceHash")
+        }
+        collecting(in: mapping) { () throws(MappingMistake) in
+            mapping.destinationHash = try fields.hash("destinationHash")
+        }
         if let word = fields["type"] {
-            let text = try word.text()
-            guard let type = EntityMappingType.allCases.first(where: { "\($0)" == text }) else {
-                throw word.malformed("unknown entity mapping type \(text)")
+            mapping.type = collecting(in: mapping) { () throws(MappingMistake) in
+                try Self.type(word)
             }
-            mapping.type = type
         }
         if let filter = fields["filter"] {
-            mapping.filter = try filter.parsing { text throws(ExpressionError) in
-                try ExpressionParser.predicate(text)
+            mapping.filterPosition = filter.position
+            mapping.filter = collecting(in: mapping) { () throws(MappingMistake) in
+                try Self.filter(filter)
             }
         }
-        mapping.attributes = try properties(fields["attributes"]) { node throws(MappingFileError) in
-            try Self.value(node)
-        }
-        mapping.relationships = try properties(fields["relationships"]) {
-            node throws(MappingFileError) in
-            try Self.links(node)
-        }
+        mapping.attributes = try properties(fields["attributes"], of: mapping, Self.value)
+        mapping.relationships = try properties(fields["relationships"], of: mapping, Self.links)
         return mapping
+    }
+
+    private static func type(_ word: Node) throws(MappingMistake) -> EntityMappingType {
+        let text = try word.text()
+        guard let type = EntityMappingType.allCases.first(where: { "\($0)" == text }) else {
+            throw word.malformed("unknown entity mapping type \(text)")
+        }
+        return type
+    }
+
+    private static func filter(_ node: Node) throws(MappingMistake) -> MappingPredicate {
+        do throws(MappingMistake) {
+            return try node.parsing { text throws(ExpressionError) in
+                try ExpressionParser.predicate(text)
+            }
+        } catch {
+            throw node.malformed("filter: \(error.text)")
+        }
     }
 
     private func ends(
         _ fields: YAMLFields, _ node: Node
-    ) throws(MappingFileError) -> (source: String?, destination: String?) {
+    ) throws(MappingMistake) -> (source: String?, destination: String?) {
         let given = ["entity", "source", "destination", "add", "remove"].filter {
             fields[$0] != nil
         }
@@ -164,31 +232,33 @@ struct YAMLMappingReader {
     // MARK: - Properties
 
     private mutating func properties(
-        _ node: Node?, _ read: (Node) throws(MappingFileError) -> PropertyMappingDefinition.Value
-    ) throws(MappingFileError) -> [PropertyMappingDefinition] {
+        _ node: Node?, of mapping: EntityMappingDefinition,
+        _ read: (Node) throws(MappingMistake) -> PropertyMappingDefinition.Value
+    ) throws(MappingMistake) -> [PropertyMappingDefinition] {
         guard let node else { return [] }
+        let pairs = collecting(in: mapping) { () throws(MappingMistake) in try node.pairs() } ?? []
         var found: [PropertyMappingDefinition] = []
-        for (key, value) in try node.pairs() {
-            try count(value)
-            let name = try key.text()
-            do throws(MappingFileError) {
-                found.append(
-                    PropertyMappingDefinition(
-                        destination: name, value: try read(value), position: value.position))
-            } catch {
-                throw error
+        for (key, node) in pairs {
+            try count(node)
+            let name = key.scalar?.string
+            let property = collecting(in: mapping, at: name) { () throws(MappingMistake) in
+                PropertyMappingDefinition(
+                    destination: try key.text(), value: try read(node), position: node.position)
             }
+            if let property { found.append(property) }
         }
         return found.sorted { $0.destination < $1.destination }
     }
 
     private static func value(
         _ node: Node
-    ) throws(MappingFileError) -> PropertyMappingDefinition.Value {
-        guard node.mapping != nil else { return try scalar(node) }
-        let fields = try YAMLFields(
-            node, of: "a value",
-            keys: ["constant", "value", "default", "table", "otherwise"] + YAMLConversion.keys)
+    ) throws(MappingMistake) -> PropertyMappingDefinition.Value {
+        guard let pairs = node.mapping else { return try scalar(node) }
+        let keys = ["constant", "value", "default", "table", "otherwise"] + YAMLConversion.keys
+        if !pairs.keys.contains(where: { keys.contains($0.scalar?.string ?? "") }) {
+            try node.refuseSigns()
+        }
+        let fields = try YAMLFields(node, of: "a value", keys: keys)
         if fields["convert"] != nil { return .converted(try YAMLConversion.read(fields, node)) }
         if let constant = fields["constant"] {
             guard fields.count == 1 else {
@@ -218,7 +288,7 @@ struct YAMLMappingReader {
 
     private static func links(
         _ node: Node
-    ) throws(MappingFileError) -> PropertyMappingDefinition.Value {
+    ) throws(MappingMistake) -> PropertyMappingDefinition.Value {
         guard node.mapping != nil else {
             let value = try scalar(node)
             guard case .expression(let expression) = value,
@@ -244,7 +314,8 @@ struct YAMLMappingReader {
     /// What a single value states.
     static func scalar(
         _ node: Node
-    ) throws(MappingFileError) -> PropertyMappingDefinition.Value {
+    ) throws(MappingMistake) -> PropertyMappingDefinition.Value {
+        try node.refuseSigns()
         switch try node.text() {
         case "automatic": return .automatic
         case "unset": return .unset
@@ -265,7 +336,7 @@ struct YAMLMappingReader {
         return .expression(expression)
     }
 
-    private mutating func count(_ node: Node) throws(MappingFileError) {
+    private mutating func count(_ node: Node) throws(MappingMistake) {
         nodes += 1
         guard nodes <= Self.nodeLimit else {
             throw node.malformed("the file has more than \(Self.nodeLimit) values")

@@ -8,34 +8,54 @@ import Yams
 /// The keys of one YAML mapping, all of them known.
 struct YAMLFields {
     private let values: [String: Node]
+    /// Keys that do not belong there, each with the nearest one that does.
+    let mistakes: [MappingMistake]
 
-    /// - Throws: `MappingFileError.malformed` for what is no mapping, and for a key that does not
-    ///   belong there, with the nearest one that does.
-    init(_ node: Node, of subject: String, keys: [String]) throws(MappingFileError) {
+    /// - Throws: `MappingMistake` for what is no mapping, and for a key that does not belong there.
+    init(_ node: Node, of subject: String, keys: [String]) throws(MappingMistake) {
+        try self.init(collecting: node, of: subject, keys: keys)
+        if let mistake = mistakes.first { throw mistake }
+    }
+
+    /// Leaves out keys that do not belong there.
+    ///
+    /// - Throws: `MappingMistake` for what is no mapping.
+    init(collecting node: Node, of subject: String, keys: [String]) throws(MappingMistake) {
         guard node.mapping != nil else { throw node.malformed("\(subject) has no keys") }
         var values: [String: Node] = [:]
+        var mistakes: [MappingMistake] = []
         for (key, value) in try node.pairs() {
             let name = try key.text()
-            guard keys.contains(name) else {
-                let nearest = NameSuggestion.nearest(to: name, among: keys)
-                let hint =
-                    nearest.isEmpty
-                    ? "Known keys: \(keys.joined(separator: ", "))"
-                    : "Did you mean \(nearest.joined(separator: " or "))?"
-                throw key.malformed("\(subject) has no key \(name). \(hint)")
+            guard !keys.contains(name) else {
+                values[name] = value
+                continue
             }
-            values[name] = value
+            let nearest = NameSuggestion.nearest(to: name, among: keys)
+            // Within braces, a comma of an expression ends it for YAML.
+            let hint =
+                !nearest.isEmpty
+                ? "Did you mean \(nearest.joined(separator: " or "))?"
+                : value.isEmpty
+                    ? "If an expression goes on here, \(YAMLQuoting.advice)"
+                    : "Known keys: \(keys.joined(separator: ", "))"
+            mistakes.append(key.malformed("\(subject) has no key \(name). \(hint)"))
         }
         self.values = values
+        self.mistakes = mistakes
     }
 
     subscript(key: String) -> Node? { values[key] }
+
+    /// The text of the first of some keys that has one; nil where none has.
+    func anyText(_ keys: [String]) -> String? {
+        keys.lazy.compactMap { values[$0]?.scalar?.string }.first
+    }
 
     /// How many keys there are.
     var count: Int { values.count }
 
     /// The text of a key; nil where it is absent.
-    func text(_ key: String) throws(MappingFileError) -> String? {
+    func text(_ key: String) throws(MappingMistake) -> String? {
         guard let node = values[key] else { return nil }
         let text = try node.text()
         guard !text.isEmpty else { throw node.malformed("\(key) is empty") }
@@ -43,7 +63,7 @@ struct YAMLFields {
     }
 
     /// The version hash of a key; nil where it is absent.
-    func hash(_ key: String) throws(MappingFileError) -> [UInt8]? {
+    func hash(_ key: String) throws(MappingMistake) -> [UInt8]? {
         guard let text = try text(key), let node = values[key] else { return nil }
         guard let bytes = Data(base64Encoded: text), bytes.count == 32 else {
             throw node.malformed("\(key) is not a version hash (32 bytes in base64)")
@@ -58,22 +78,22 @@ extension Node {
     }
 
     /// An error at this place.
-    func malformed(_ text: String) -> MappingFileError {
-        .malformed(position.map { "\($0): \(text)" } ?? text)
+    func malformed(_ text: String) -> MappingMistake {
+        MappingMistake(position: position, text: text)
     }
 
     /// The text of a scalar.
-    func text() throws(MappingFileError) -> String {
+    func text() throws(MappingMistake) -> String {
         guard let scalar else { throw malformed("a single value belongs here") }
         return scalar.string
     }
 
-    func elements() throws(MappingFileError) -> [Node] {
+    func elements() throws(MappingMistake) -> [Node] {
         guard let sequence else { throw malformed("a list belongs here") }
         return Array(sequence)
     }
 
-    func pairs() throws(MappingFileError) -> [(key: Node, value: Node)] {
+    func pairs() throws(MappingMistake) -> [(key: Node, value: Node)] {
         guard let mapping else { throw malformed("keys with values belong here") }
         return Array(mapping)
     }
@@ -81,7 +101,8 @@ extension Node {
     /// Parses the text of a scalar; errors name the place in the file.
     func parsing<Value>(
         _ body: (String) throws(ExpressionError) -> Value
-    ) throws(MappingFileError) -> Value {
+    ) throws(MappingMistake) -> Value {
+        try refuseSigns()
         let text = try text()
         do throws(ExpressionError) {
             return try body(text)
@@ -91,7 +112,7 @@ extension Node {
     }
 
     /// The scalar as a constant: a quoted one is text, others are what they look like.
-    func constant() throws(MappingFileError) -> MappingExpression {
+    func constant() throws(MappingMistake) -> MappingExpression {
         let text = try text()
         guard case .scalar(let scalar) = self, scalar.style == .plain else {
             return .constant(.text(text))
@@ -111,16 +132,21 @@ extension Node {
 
 extension YamlError {
     /// What is wrong and where, without the text around it.
-    var place: String {
+    var mistake: MappingMistake {
         switch self {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            "line \(mark.line), column \(mark.column): \(problem)"
-        case .reader(let problem, _, _, _): problem
+        case .scanner(_, let problem, let mark, let yaml),
+            .parser(_, let problem, let mark, let yaml),
+            .composer(_, let problem, let mark, let yaml):
+            let hint = YAMLQuoting.hint(line: mark.line, of: yaml).map { ". \($0)" } ?? ""
+            return MappingMistake(
+                position: FilePosition(line: mark.line, column: mark.column),
+                text: problem + hint)
+        case .reader(let problem, _, _, _): return MappingMistake(text: problem)
         case .duplicatedKeysInMapping(let duplicates, let context):
-            "line \(context.mark.line), column \(context.mark.column): key "
-                + "\(duplicates.joined(separator: ", ")) occurs twice"
-        default: "the file is not YAML"
+            return MappingMistake(
+                position: FilePosition(line: context.mark.line, column: context.mark.column),
+                text: "key \(duplicates.joined(separator: ", ")) occurs twice")
+        default: return MappingMistake(text: "the file is not YAML")
         }
     }
 }

@@ -1,4 +1,5 @@
 import MappingExpressions
+import MappingModel
 import Yams
 
 /// What stands in the place of some values of an attribute: `{value: …, table: {OLD: NEW},
@@ -8,13 +9,13 @@ struct YAMLValueTable {
     private var otherwise: MappingExpression?
     private var missing: MappingExpression?
 
-    /// - Throws: `MappingFileError.malformed` for a table without a value for others, and for one
+    /// - Throws: `MappingMistake` for a table without a value for others, and for one
     ///   beside nothing.
-    init(_ fields: YAMLFields, _ node: Node) throws(MappingFileError) {
-        missing = try fields["default"].map { node throws(MappingFileError) in
+    init(_ fields: YAMLFields, _ node: Node) throws(MappingMistake) {
+        missing = try fields["default"].map { node throws(MappingMistake) in
             try node.constant()
         }
-        otherwise = try fields["otherwise"].map { node throws(MappingFileError) in
+        otherwise = try fields["otherwise"].map { node throws(MappingMistake) in
             try node.constant()
         }
         guard let table = fields["table"] else {

@@ -38,6 +38,8 @@ package struct EntityMappingDefinition: Hashable, Sendable, Codable {
     package var destination: String?
     /// Which source objects are meant; nil for all of exactly the source entity.
     package var filter: MappingPredicate?
+    /// Where the filter stands in its file; nil in files without lines.
+    package var filterPosition: FilePosition?
     /// Class name of the migration policy; nil where there is none.
     package var policy: String?
     package var attributes: [PropertyMappingDefinition]
@@ -123,6 +125,7 @@ extension MappingDefinition {
         var plain = self
         for mapping in plain.entityMappings.indices {
             plain.entityMappings[mapping].position = nil
+            plain.entityMappings[mapping].filterPosition = nil
             for property in plain.entityMappings[mapping].attributes.indices {
                 plain.entityMappings[mapping].attributes[property].position = nil
             }

@@ -24,7 +24,7 @@ extension MappingMismatch: CustomStringConvertible {
 }
 
 /// One mistake in a mapping, or something in it that Godwit does not support.
-package struct MappingMistake: Hashable, Sendable, Codable {
+package struct MappingMistake: Error, Hashable, Sendable, Codable {
     /// Name of the entity mapping; nil where the whole file is meant.
     package var entityMapping: String?
     /// Name of a destination property; nil where the entity mapping itself is meant.
@@ -53,6 +53,13 @@ extension MappingMistake {
         self.init(
             entityMapping: mapping.effectiveName, property: property?.destination,
             position: property?.position ?? mapping.position, text: text)
+    }
+
+    /// A mistake at the place of a filter.
+    package init(inFilterOf mapping: EntityMappingDefinition, _ text: String) {
+        self.init(
+            entityMapping: mapping.effectiveName,
+            position: mapping.filterPosition ?? mapping.position, text: "filter: \(text)")
     }
 }
 

@@ -179,7 +179,7 @@ struct YAMLMappingTests {
         ("godwit-mapping: 1\nentities:\n  - name: x", "it has none of them"),
         (
             "godwit-mapping: 1\nentities:\n  - entity: A\n    attributes:\n      b: red",
-            "line 5, column 10: red names no value"
+            "line 5, column 10: AToA.b: red names no value"
         ),
         (
             "godwit-mapping: 1\nentities:\n  - entity: A\n    attributes:\n      b: $source.a +",
@@ -194,6 +194,63 @@ struct YAMLMappingTests {
     ])
     func mistakesNameTheirPlace(text: String, words: String) {
         #expect(message(text).contains(words), "\(message(text))")
+    }
+
+    @Test func allMistakesOfAFileAreTold() {
+        let message = message(
+            """
+            godwit-mapping: 1
+            unmentoned: unset
+            entities:
+              - entity: Note
+                filter: a ==
+                policie: P
+                attributes:
+                  b: $source.a +
+                  c: {value: IF(1, 2), failing: drop}
+                  d: $source.d
+              - source: Draft
+                attributes:
+                  e: summ($source.x)
+              - source: Post
+                destination: Article
+                type: odd
+                relationships:
+                  f: {source: $source.g., mapping: M}
+            """)
+        let wanted = """
+            the mapping is malformed: 9 mistakes
+            - line 2, column 1: a mapping file has no key unmentoned. Did you mean unmentioned?
+            - line 6, column 5: NoteToNote: an entity mapping has no key policie. Did you mean \
+            policy?
+            - line 5, column 13: NoteToNote: filter: in "a ==": column 5: unexpected end; expected \
+            a value
+            - line 8, column 10: NoteToNote.b: in "$source.a +": column 12: unexpected end; \
+            expected a value
+            - line 9, column 24: NoteToNote.c: a value has no key 2). If an expression goes on \
+            here, put the whole expression in single quotes, and double each one within
+            - line 11, column 5: Draft: an entity mapping has a source and no destination: to drop \
+            its objects, write remove instead of source
+            - line 13, column 10: Draft.e: in "summ($source.x)": column 1: unknown function summ; \
+            did you mean sum:?
+            - line 16, column 11: PostToArticle: unknown entity mapping type odd
+            - line 18, column 19: PostToArticle.f: in "$source.g.": column 11: unexpected end; \
+            expected a key
+            """
+        #expect(message == wanted)
+    }
+
+    @Test(arguments: [
+        ("b: \"x\" + $source.a", "line 5, column 14"), ("b: {1, 2}.@count", "line 5, column 16"),
+        ("b: @count > 1", "line 5, column 10"), ("b: %@", "line 5, column 10"),
+        ("b: !(a == 1)", "!(a"), ("b: {1, 2}", "braces"), ("b: [1]", "brackets"),
+        ("b: 'x' + $source.a", "line 5, column 14"), ("b: *a", "line 5, column 10"),
+        ("b: FUNCTION(a, \"b: c\")", "line 5"),
+        ("b: {value: \"x\" + $source.a, failing: drop}", "line 5"),
+    ])
+    func signsOfYAMLNeedQuotes(line: String, words: String) {
+        let message = message(values(line))
+        #expect(message.contains(words) && message.contains("in single quotes"), "\(message)")
     }
 
     /// By aliases a file of a few lines can stand for one without end.
