@@ -11,6 +11,33 @@ extension ExpressionParser {
         "distanceToLocation:fromLocation:": "stores hold no locations",
     ]
 
+    /// Functions of other languages, by what says the same here.
+    private static let foreign: [String: String] = [
+        "if": "TERNARY(predicate, value, value)", "iif": "TERNARY(predicate, value, value)",
+        "ifnull": "TERNARY(value == nil, other, value)",
+        "coalesce": "TERNARY(value == nil, other, value)",
+        "concat": "FUNCTION(text, \"stringByAppendingString:\", text)",
+        "stringByAppendingString:": "FUNCTION(text, \"stringByAppendingString:\", text)",
+        "first": "[FIRST]", "last": "[LAST]", "len": "length",
+    ]
+
+    /// What says the same as a function that there is not, or has the nearest name.
+    private func suggestion(for name: String) -> String? {
+        if let form = Self.foreign[name] ?? ReservedWords.folded(name).flatMap({ Self.foreign[$0] })
+        {
+            guard form.hasPrefix("[") else { return form }
+            let argument = tokens[(index + 2)...].prefix { $0.kind != .symbol(")") }
+            let isPath = !argument.isEmpty && argument.allSatisfy(\.isPartOfPath)
+            return (isPath ? argument.map(\.quoted).joined() : "collection") + form
+        }
+        let forms = [
+            "CAST", "SUBQUERY", "TERNARY", "CONVERT", "FIELD", "NORMALIZE", "ATTEMPT", "FUNCTION",
+        ]
+        return NameSuggestion.nearest(
+            to: name, among: ExpressionFunction.names.keys.sorted() + forms
+        ).first
+    }
+
     /// Operands with commas between them, in brackets; stands at the opening one.
     mutating func list(
         from opening: String, to closing: String
@@ -51,14 +78,8 @@ extension ExpressionParser {
         }
         if name == "objectFrom:withIndex:" { return try indexed(name) }
         guard let function = ExpressionFunction.names[name] else {
-            let names =
-                ExpressionFunction.names.keys.sorted()
-                + [
-                    "CAST", "SUBQUERY", "TERNARY", "CONVERT", "FIELD", "NORMALIZE", "ATTEMPT",
-                ]
             throw PlacedError(
-                .unknownName, "unknown function \(name)", start,
-                suggestion: NameSuggestion.nearest(to: name, among: names + ["FUNCTION"]).first)
+                .unknownName, "unknown function \(name)", start, suggestion: suggestion(for: name))
         }
         advance()
         let arguments = try list(from: "(", to: ")")

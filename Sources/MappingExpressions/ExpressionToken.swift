@@ -35,4 +35,12 @@ struct ExpressionToken {
         case .end: "end"
         }
     }
+
+    /// Whether a path may consist of it and others: a variable, keys and dots.
+    var isPartOfPath: Bool {
+        switch kind {
+        case .word, .key, .variable, .symbol("."): true
+        default: false
+        }
+    }
 }

@@ -14,6 +14,8 @@ struct ExpressionTyper {
     /// What `SELF` stands for.
     private var evaluated: ValueKind?
     private(set) var mistakes: [String] = []
+    /// What is no mistake, and hardly meant.
+    private(set) var warnings: [String] = []
 
     init(model: Model, entity: String?) {
         self.model = model
@@ -94,7 +96,9 @@ struct ExpressionTyper {
             while case .collection(let member) = left { left = member }
         }
         switch comparison.relation {
-        // Values of two kinds are not equal, which is no error.
+        case .equal, .notEqual: warn(of: comparison, left, right)
+        case .contained:
+            if case .collection(let member) = right { warn(of: comparison, left, member) }
         case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
             guard !left.isComparable(with: right) else { return }
             let hint: String =
@@ -113,6 +117,15 @@ struct ExpressionTyper {
             }
         default: return
         }
+    }
+
+    /// Values of two kinds are not equal, which is no error.
+    private mutating func warn(
+        of comparison: PredicateComparison, _ left: ValueKind, _ right: ValueKind
+    ) {
+        guard !left.isComparable(with: right) else { return }
+        warnings.append(
+            "\(comparison.text) compares \(left.noun) with \(right.noun): they are never equal")
     }
 
     @discardableResult
@@ -180,20 +193,29 @@ struct ExpressionTyper {
             if case .collection(let member) = inner { return .collection(member) }
             return .collection(inner)
         default:
-            let known = [
-                "@count", "@sum", "@avg", "@min", "@max", "@unionOfObjects",
-                "@distinctUnionOfObjects", "@unionOfArrays", "@distinctUnionOfArrays",
-                "@unionOfSets", "@distinctUnionOfSets",
-            ]
-            let hint = NameSuggestion.hint(name, known, noun: "operators")
+            let hint = NameSuggestion.hint(name, Self.operators, noun: "operators")
             return mistake("there is no collection operator \(name). \(hint)")
         }
     }
 
+    private static let operators = [
+        "@count", "@sum", "@avg", "@min", "@max", "@unionOfObjects", "@distinctUnionOfObjects",
+        "@unionOfArrays", "@distinctUnionOfArrays", "@unionOfSets", "@distinctUnionOfSets",
+    ]
+
     private mutating func value(of key: String, in kind: ValueKind) -> ValueKind {
         switch kind {
         case .unknown, .null: return .unknown
-        case .collection(let member): return .collection(value(of: key, in: member))
+        case .collection(let member):
+            if case .object(let entity) = member, Self.operators.contains("@" + key),
+                model.attribute(key, of: entity) == nil,
+                model.relationship(key, of: entity) == nil
+            {
+                return mistake(
+                    "\(entity) has no property \(key): an operator of collections is written "
+                        + "@\(key)")
+            }
+            return .collection(value(of: key, in: member))
         case .composite(let elements):
             if let element = elements.first(where: { $0.name == key }) { return ValueKind(element) }
             return mistake(
@@ -244,8 +266,10 @@ extension ExpressionTyper {
         switch function {
         case .now: return .date
         case .uppercase, .lowercase, .length, .append:
-            if let wrong = kinds.first(where: { !$0.isText }) {
-                mistake("\(function.rawValue) needs a text, not \(wrong.noun)")
+            for (kind, argument) in zip(kinds, arguments) where !kind.isText {
+                let hint =
+                    kind.isNumeric ? ". Write CAST(\(argument.text), \"NSString\")" : ""
+                mistake("\(function.rawValue) needs a text, not \(kind.noun)\(hint)")
             }
             return function == .length ? .number : .text
         case .noIndex: return kinds.first ?? .unknown
@@ -253,7 +277,9 @@ extension ExpressionTyper {
             return collected(function, kinds)
         default:
             if let wrong = kinds.first(where: { !$0.isNumeric }) {
-                mistake("\(function.rawValue) needs numbers, not \(wrong.noun)")
+                let joined = MappingExpression.function(.append, arguments)
+                let hint = function == .add && wrong == .text ? ". Write \(joined.text)" : ""
+                mistake("\(function.rawValue) needs numbers, not \(wrong.noun)\(hint)")
             }
             return kinds.contains(.decimal) ? .decimal : .number
         }

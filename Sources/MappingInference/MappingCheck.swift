@@ -11,6 +11,8 @@ struct MappingCheck {
     let destination: Model
     let definition: MappingDefinition
     private(set) var mistakes: [MappingMistake] = []
+    /// What can be run, and is hardly meant.
+    private(set) var warnings: [MappingMistake] = []
 
     init(
         _ definition: MappingDefinition, from source: Model, to destination: Model,
@@ -33,6 +35,10 @@ struct MappingCheck {
         at property: PropertyMappingDefinition? = nil
     ) {
         mistakes.append(MappingMistake(in: mapping, at: property, text))
+    }
+
+    private mutating func add(inFilterOf mapping: EntityMappingDefinition, _ text: String) {
+        mistakes.append(MappingMistake(inFilterOf: mapping, text))
     }
 
     private mutating func checkNames() {
@@ -65,25 +71,26 @@ struct MappingCheck {
 
     private mutating func check(_ filter: MappingPredicate, of mapping: EntityMappingDefinition) {
         guard let entity = mapping.source else {
-            return add(mapping, "filter: the entity mapping has no source entity to filter")
+            return add(inFilterOf: mapping, "the entity mapping has no source entity to filter")
         }
         guard mapping.destination != nil else {
             return add(
-                mapping,
-                "filter: a removal takes all objects of its entity. To drop some, leave the "
+                inFilterOf: mapping,
+                "a removal takes all objects of its entity. To drop some, leave the "
                     + "removal out, and filter the mapping that keeps the others")
         }
         guard !filter.sourceExpression.callsPolicy else {
-            return add(mapping, "filter: it cannot call methods of a policy")
+            return add(inFilterOf: mapping, "it cannot call methods of a policy")
         }
         var typer = ExpressionTyper(model: source, entity: entity)
         typer.check(filter, about: .object(entity))
-        for mistake in typer.mistakes { add(mapping, "filter: \(mistake)") }
+        for mistake in typer.mistakes { add(inFilterOf: mapping, mistake) }
+        warnings += typer.warnings.prefix(1).map { MappingMistake(inFilterOf: mapping, $0) }
         guard typer.mistakes.isEmpty,
             let text = unsupported(filter.sourceExpression, from: entity)
                 ?? AttemptCheck.mistake(in: filter.sourceExpression, of: nil)
         else { return }
-        add(mapping, "filter: \(text)")
+        add(inFilterOf: mapping, text)
     }
 
     private static func unknown(
@@ -101,6 +108,10 @@ struct MappingCheck {
         _ entity: String
     ) {
         guard let attribute = destination.element(property.destination, of: entity) else {
+            guard destination.relationship(property.destination, of: entity) == nil else {
+                return add(
+                    mapping, "it is a relationship: write it under relationships", at: property)
+            }
             let names = destination.allAttributes(of: entity).map(\.attribute.name)
             return add(
                 mapping,
@@ -119,6 +130,7 @@ struct MappingCheck {
         }
         var typer = ExpressionTyper(model: source, entity: mapping.source)
         let kind = typer.kind(of: expression)
+        warnings += typer.warnings.prefix(1).map { MappingMistake(in: mapping, at: property, $0) }
         if typer.mistakes.isEmpty, let keys = expression.sourceKeys, keys.count == 1,
             let from = mapping.source,
             source.attribute(keys[0], of: from)?.attribute.type == attribute.type
@@ -200,6 +212,9 @@ struct MappingCheck {
         _ entity: String
     ) {
         guard let found = destination.relationship(property.destination, of: entity) else {
+            guard destination.attribute(property.destination, of: entity) == nil else {
+                return add(mapping, "it is an attribute: write it under attributes", at: property)
+            }
             let names = destination.allRelationships(of: entity).map(\.relationship.name)
             return add(
                 mapping,
@@ -280,8 +295,8 @@ struct MappingCheck {
             filters[entity, default: []].insert(filter)
             if filters[entity]?.count == Mapping.filterLimit + 1 {
                 add(
-                    mapping,
-                    "filter: \(entity) has more than \(Mapping.filterLimit) different filters")
+                    inFilterOf: mapping,
+                    "\(entity) has more than \(Mapping.filterLimit) different filters")
             }
         }
     }

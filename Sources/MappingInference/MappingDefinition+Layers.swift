@@ -119,6 +119,7 @@ extension Inference {
         }
         if mistakes.isEmpty { mistakes = draft.finish().map { MappingMistake(text: "\($0)") } }
         guard mistakes.isEmpty else { throw MappingMismatch(mistakes: mistakes.inFileOrder) }
+        for warning in check.warnings.inFileOrder { draft.notes.append(.neverEqual(warning)) }
         self.init(draft)
     }
 }

@@ -17,11 +17,17 @@ package enum InferenceNote: Hashable, Sendable, Codable {
     /// Objects of several source tables come into the table of one root entity, so that keys
     /// change. Core Data itself does not infer this.
     case tablesJoined(root: String, sourceRoots: [String])
+    /// A mapping compares values of two kinds, of which none equals another.
+    case neverEqual(MappingMistake)
+
+    /// Whether it is hardly meant.
+    package var isWarning: Bool { if case .neverEqual = self { true } else { false } }
 }
 
 extension InferenceNote: CustomStringConvertible {
     package var description: String {
         switch self {
+        case .neverEqual(let place): "\(place)"
         case .linksDropped(let relationship, let entities):
             "links of \(relationship) to objects of \(entities.joined(separator: ", ")) are "
                 + "dropped with those objects"

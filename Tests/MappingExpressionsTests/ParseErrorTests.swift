@@ -12,6 +12,20 @@ struct ParseErrorTests {
             ("1 + uppercas(a)", "column 5: unknown function uppercas; did you mean uppercase?"),
             ("add:too:(1, 2)", "column 1: unknown function add:too:; did you mean add:to:?"),
             ("frobnicate(a)", "column 1: unknown function frobnicate"),
+            (
+                "1 + IF(a == 1, 2, 3)",
+                "column 5: unknown function IF; did you mean TERNARY(predicate, value, value)?"
+            ),
+            (
+                "first($source.a.b)",
+                "column 1: unknown function first; did you mean $source.a.b[FIRST]?"
+            ),
+            ("LAST(a + b)", "column 1: unknown function LAST; did you mean collection[LAST]?"),
+            (
+                "concat(a, b)",
+                "column 1: unknown function concat; did you mean FUNCTION(text, "
+                    + "\"stringByAppendingString:\", text)?"
+            ),
             ("sum(1, 2)", "column 1: sum takes 1 arguments, not 2"),
             ("now(1)", "column 1: now takes 0 arguments, not 1"),
             (

@@ -1,5 +1,6 @@
 import ManagedObjectModel
 import MappingExpressions
+import MappingFiles
 import MappingInference
 import MappingModel
 import Testing
@@ -196,7 +197,15 @@ struct DirectedInferenceTests {
             (#"FUNCTION($source, "foo")"#, "can call only methods of $entityPolicy"),
             (
                 #"FUNCTION($source.headline, "stringByAppendingString:", $source.likes)"#,
-                "needs a text, not a number"
+                "needs a text, not a number. Write CAST($source.likes, \"NSString\")"
+            ),
+            (
+                #"$source.headline + "!""#,
+                #"Write FUNCTION($source.headline, "stringByAppendingString:", "!")"#
+            ),
+            (
+                "$source.writer.posts.count",
+                "Post has no property count: an operator of collections is written @count"
             ),
             ("3000000000", "gives a number"), ("$source.writer", "an object of User"),
             (#"SUBQUERY({1, 2}, $#"godwit input 0", 1 == 1).@count"#, "cannot name its variable"),
@@ -208,6 +217,60 @@ struct DirectedInferenceTests {
                 by: definition(attributes: [attribute("title", text)]))
         }
         #expect(error.description.contains(words), "\(error)")
+    }
+
+    private func mapping(_ lines: String) throws -> MappingDefinition {
+        let text = """
+            godwit-mapping: 1
+            entities:
+              - source: Post
+                destination: Article
+            \(lines)
+            """
+        return try MappingFile(path: "m.yaml", form: .yaml, bytes: Array(text.utf8)).definition
+    }
+
+    @Test(
+        "what is wrong in a file is said at its own line",
+        arguments: [
+            ("    filter: headlin == 'x'", "line 5, column 13: PostToArticle: filter: source"),
+            (
+                "    attributes: {author: $source.writer}",
+                "PostToArticle.author: it is a relationship: write it under relationships"
+            ),
+            (
+                "    relationships: {title: $source.headline}",
+                "PostToArticle.title: it is an attribute: write it under attributes"
+            ),
+        ])
+    func places(lines: String, words: String) throws {
+        let error = try #require(throws: MappingMismatch.self) {
+            try Inference(from: source(), to: destination(), by: mapping(lines))
+        }
+        #expect(error.description.contains(words), "\(error)")
+    }
+
+    @Test(
+        "values of two kinds are never equal, which is noted",
+        arguments: [
+            (
+                "    filter: likes == '5'",
+                "line 5, column 13: PostToArticle: filter: likes == \"5\" compares a number with "
+                    + "a text: they are never equal"
+            ),
+            (
+                "    attributes: {score: {value: $source.headline, table: {0: 1}, otherwise: 2}}",
+                "PostToArticle.score: $source.headline == 0 compares a text with a number"
+            ),
+            ("    filter: headline IN {1, 2}", "compares a text with a number"),
+            ("    filter: likes == 5 AND headline != nil AND likes IN {1, nil}", nil),
+        ])
+    func neverEqual(lines: String, words: String?) throws {
+        let definition = try mapping(lines + "\n    relationships: {author: $source.writer}")
+        let notes = try Inference(from: source(), to: destination(), by: definition).notes
+        let warnings = notes.filter(\.isWarning).map(\.description)
+        #expect(warnings.count == (words == nil ? 0 : 1))
+        #expect(warnings.first?.contains(words ?? "") != false, "\(warnings)")
     }
 
     @Test(

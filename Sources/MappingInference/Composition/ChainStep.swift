@@ -1,5 +1,5 @@
 package import ManagedObjectModel
-import MappingModel
+package import MappingModel
 
 /// One step of a chain: the mapping to a version.
 package struct ChainStep: Sendable {
@@ -96,4 +96,16 @@ extension Inference {
         }
         return isComputed ? "computes values that must be unique" : nil
     }
+}
+
+/// What a step before the last one of a chain asks of the data.
+package struct EarlierStep: Hashable, Sendable, Codable {
+    /// Such as `1 → 2`.
+    package var name: String
+    /// From the stores' version to the one that the step gives.
+    package var mapping: Mapping
+    /// That version.
+    package var destination: ManagedObjectModel.Model
+    /// In the terms of both.
+    package var requirements: [DataRequirement]
 }

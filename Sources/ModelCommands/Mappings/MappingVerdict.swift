@@ -16,6 +16,10 @@ struct MappingVerdict: Encodable {
     /// What data must fulfil.
     let conditions: [String]
     let notes: [String]
+    /// The notes on what is hardly meant, and the conditions.
+    private let warnings: [String]
+
+    private enum CodingKeys: String, CodingKey { case file, mistakes, mapping, conditions, notes }
 
     /// - Parameters:
     ///   - file: the mapping.
@@ -34,11 +38,14 @@ struct MappingVerdict: Encodable {
             mapping = inference.mapping.lines
             conditions = inference.requirements.map(\.condition)
             notes = inference.notes.map(\.description)
+            warnings =
+                inference.notes.filter(\.isWarning).map(\.description) + conditions
         } catch {
             mistakes = error.mistakes
             mapping = []
             conditions = []
             notes = []
+            warnings = []
         }
     }
 
@@ -58,7 +65,7 @@ struct MappingVerdict: Encodable {
     /// One case for each mistake, or one that passed.
     var cases: [CheckReport.Case] {
         guard !mistakes.isEmpty else {
-            return [CheckReport.Case(name: file, file: file, warnings: conditions)]
+            return [CheckReport.Case(name: file, file: file, warnings: warnings)]
         }
         return mistakes.map { mistake in
             let place = [mistake.entityMapping, mistake.property].compactMap { $0 }

@@ -1,6 +1,3 @@
-package import ManagedObjectModel
-package import MappingModel
-
 /// Why a step of a chain cannot be joined with the ones before it; every reason that was found.
 package struct ChainError: Hashable, Sendable, Codable {
     /// The step that cannot follow the ones before it, such as `2 → 3`.
@@ -19,16 +16,4 @@ extension ChainError: CustomStringConvertible {
         "step \(step) cannot be joined with the steps before it: "
             + reasons.joined(separator: "; ")
     }
-}
-
-/// What a step before the last one of a chain asks of the data.
-package struct EarlierStep: Hashable, Sendable, Codable {
-    /// Such as `1 → 2`.
-    package var name: String
-    /// From the stores' version to the one that the step gives.
-    package var mapping: Mapping
-    /// That version.
-    package var destination: ManagedObjectModel.Model
-    /// In the terms of both.
-    package var requirements: [DataRequirement]
 }

@@ -1,14 +1,17 @@
-import ManagedObjectModel
-import MappingExpressions
+package import ManagedObjectModel
+package import MappingExpressions
 
 /// Where a mapping may say what stands in the place of values that cannot be computed.
 ///
 /// Replaced values are losses, and only those of whole attributes are counted.
-enum AttemptCheck {
-    /// What is wrong with `ATTEMPT` in an expression; nil where nothing is.
+package enum AttemptCheck {
+    /// What is wrong with `ATTEMPT` in an expression.
     ///
-    /// `attribute`: the one whose value it is; nil where it is none.
-    static func mistake(
+    /// - Parameters:
+    ///   - expression: of a mapping.
+    ///   - attribute: the one whose value it is; nil where it is none.
+    /// - Returns: nil where nothing is.
+    package static func mistake(
         in expression: MappingExpression, of attribute: Attribute?
     ) -> String? {
         let inspection = ExpressionInspection(expression)
