@@ -26,7 +26,7 @@ extension FailureCause {
                 + "model."
         case .olderDestination:
             "Run the command again with the app's newest model, or with --allow-older."
-        case .dataRefused: "Correct the data in the app, or change the model."
+        case .dataRefused: "Correct the data in the app, the mapping, or the model."
         case .policyFailed: "Correct the policy, or the object in the app; then replay."
         case .policyMissing: "Start workers from an executable that carries the policy."
         case .sourceChanged: "Stop the program that writes to the store."

@@ -283,9 +283,10 @@ package final class ValueFailures: Sendable {
             guard let text = first.withLock({ $0 }) else { throw error }
             let place = store.map { "\($0): " } ?? ""
             throw .dataRefused(
-                "\(place)\(text). Nothing was written. Correct the data, or let the mapping give "
-                    + "such values: failing: {constant: …}, or default: … where there is none. For "
-                    + "an optional attribute, failing: drop counts them as losses")
+                "\(place)\(text). Nothing was written. Correct the expression in the mapping or "
+                    + "the data, or let the mapping give such values: failing: {constant: …}, or "
+                    + "default: … where there is none. For an optional attribute, failing: drop "
+                    + "counts them as losses")
         }
     }
 }
