@@ -293,7 +293,32 @@ import Testing
             #expect(mappings.map(\.rows) == [60, 90, 6, 45])
             #expect(mappings.map(\.keyOffset) == [0, 0, 0, 90])
             #expect(mappings.map(\.filterMaker) == [.sql, nil, nil, .sql])
+            #expect(report.filterNotes.isEmpty)
             #expect(try verify(lab, options))
+        }
+    }
+
+    @Test func aFilterThatTakesNothingIsNoted() throws {
+        try StoreLab.run { lab in
+            try forge(lab)
+            let to = DestinationChoice.model(
+                try DestinationModel(model: Model(entities: Self.contacts)))
+            let yaml = """
+                godwit-mapping: 1
+                entities:
+                  - entity: Person
+                    filter: score > 1000
+                  - entity: Team
+                    filter: title != nil OR title == nil
+                """
+            let request = try lab.request(to: to, options: options(.whole, yaml))
+            let report = PlanReport(try StorePlanning(request).plan())
+            let notes = report.filterNotes
+            #expect(
+                notes == [
+                    "the filter of entity mapping PersonToPerson takes none of 90 objects of Person"
+                ])
+            #expect(report.notes.filter(notes.contains) == notes)
         }
     }
 

@@ -12,6 +12,8 @@ import StoreRuns
 import TestSupport
 import Testing
 
+@testable import RunCommands
+
 /// Migrations by a mapping file, read as a user writes it.
 @Suite("Mapped migrations") struct MappedMigrationTests {
     private static let strategies: [MigrationPlans.Strategy] = [.whole, .partitioned]
@@ -60,7 +62,7 @@ import Testing
         entities:
           - entity: Note
             attributes:
-              shout: uppercase($source.title)
+              shout: FUNCTION(uppercase($source.title), "stringByAppendingString:", "!")
               half: $source.wordCount / 2
               rank: TERNARY($source.isPinned == YES, 1, $source.wordCount * 2 + 1)
               seen: now()
@@ -74,12 +76,14 @@ import Testing
         try StoreLab.run { lab in
             try lab.forge(try recipe())
             try lab.damage(
-                "UPDATE ZNOTE SET ZTITLE = 'stra\u{df}e ' || Z_PK; "
+                "UPDATE ZNOTE SET ZTITLE = iif(Z_PK % 2, 'stra\u{df}e ', 'road ') || Z_PK; "
                     + "UPDATE ZNOTE SET ZTITLE = NULL, ZFOLDER = NULL WHERE Z_PK % 7 = 0; "
                     + "UPDATE ZNOTE SET ZMODIFIEDAT = NULL WHERE Z_PK % 5 = 0")
             let outcome = try lab.migrate(
                 to: destination(), options: options(strategy, Self.yaml))
             #expect(outcome.validation.isEqual)
+            let report = PlanReport(outcome.plan, store: lab.name, oddities: []).text
+            #expect(report.ranges(of: "rank = ").count == 1, "\(report)")
             try compare(lab)
         }
     }
@@ -108,7 +112,9 @@ import Testing
             )
             let isOld = created.flatMap { created in modified.map { created < $0 } } ?? false
             #expect(after["Z_PK"] as Int64? == before["Z_PK"])
-            #expect(after["ZSHOUT"] as String? == (before["ZTITLE"] as String?)?.uppercased())
+            #expect(
+                after["ZSHOUT"] as String?
+                    == (before["ZTITLE"] as String?).map { $0.uppercased() + "!" })
             #expect(after["ZHALF"] as Double? == words.map { Double($0 / 2) })
             #expect(after["ZRANK"] as Int64? == (isPinned ? 1 : words.map { $0 * 2 + 1 }))
             #expect(after["ZSEEN"] as Double? == 700_000_000)
@@ -298,8 +304,39 @@ extension MappedMigrationTests {
         }
     }
 
+    /// SQLite would join NULL to NULL, and Foundation raises an exception.
+    @Test(arguments: strategies)
+    func aTextIsNotJoinedToNone(strategy: MigrationPlans.Strategy) throws {
+        try StoreLab.run { lab in
+            try lab.forge(try recipe())
+            try lab.damage(
+                "UPDATE ZNOTE SET ZTITLE = 'b'; UPDATE ZNOTE SET ZTITLE = NULL WHERE Z_PK = 4")
+            let yaml = { (failing: String) in
+                """
+                godwit-mapping: 1
+                entities:
+                  - entity: Note
+                    attributes:
+                      rank:
+                        value: length(FUNCTION("a", "stringByAppendingString:", $source.title))
+                        failing: \(failing)
+                """
+            }
+            try lab.expectRefusal(
+                to: destination { _ in }, options: options(strategy, yaml("refuse")),
+                namesStore: strategy == .whole, saying: ["Note.rank", "/Note/p4 ", "two texts"])
+            let outcome = try lab.migrate(
+                to: destination { _ in }, options: options(strategy, yaml("drop")))
+            #expect(outcome.validation.isEqual)
+        }
+    }
+
     /// SQLite would go on with a real number.
-    @Test func anIntegerBeyond64BitsIsRefused() throws {
+    @Test(arguments: [
+        ("$source.wordCount + 1", "64-bit"),
+        ("($source.wordCount + 1) - $source.wordCount", "out of range"),
+    ])
+    func anIntegerBeyond64BitsIsRefused(expression: String, words: String) throws {
         try StoreLab.run { lab in
             try lab.forge(try recipe())
             try lab.damage(
@@ -310,12 +347,15 @@ extension MappedMigrationTests {
                 entities:
                   - entity: Note
                     attributes:
-                      rank: ($source.wordCount + 1) - $source.wordCount
+                      rank: \(expression)
                 """
             for strategy in [MigrationPlans.Strategy.whole, .partitioned] {
                 try lab.expectRefusal(
                     to: destination { _ in }, options: options(strategy, yaml),
-                    namesStore: strategy == .whole, saying: ["Note.rank", "/Note/p5 ", "64-bit"])
+                    namesStore: strategy == .whole,
+                    saying: [
+                        "Note.rank", "/Note/p5 ", words, "in the mapping or the data",
+                    ])
             }
         }
     }

@@ -61,7 +61,8 @@ struct OutcomeDescription {
                 TableOutcome(
                     table: table.name, action: action,
                     sources: fed.filter { $0.element.layer == 0 }.map(\.element.sourceTable),
-                    rows: rows, chunks: count, changes: changes.map { $0.words(facts.renamed) }))
+                    rows: rows, chunks: count,
+                    changes: changes.compactMap { $0.words(facts.renamed) }))
         }
         let used = Set(feeds.map(\.sourceTable))
         for table in context.source.tables where !used.contains(table.name) {

@@ -30,8 +30,7 @@ struct PropertyChanges {
                 var isRelationship = true
                 if case .attribute = column.role { isRelationship = false }
                 lines.append(TableChange(key, from: source, isRelationship: isRelationship))
-            case .isComputed(let expression):
-                lines.append(TableChange("\(key) = \(expression)\(maker(of: key))"))
+            case .isComputed: lines.append(TableChange(computed: key))
             case .isKept, nil: continue
             }
         }
@@ -41,17 +40,7 @@ struct PropertyChanges {
     private enum Change {
         case isNew, isKept
         case isRenamed(String)
-        case isComputed(String)
-    }
-
-    /// What computes an attribute: ` (SQL)` or ` (Swift)`; empty for links.
-    private func maker(of key: PropertyKey) -> String {
-        for cell in fed.lazy.flatMap(\.columns).flatMap(\.cells) {
-            guard case .computed(let computed) = cell.cell, computed.name == key.description
-            else { continue }
-            return ValueSQL(computed).expression == nil ? " (Swift)" : " (SQL)"
-        }
-        return ""
+        case isComputed
     }
 
     private var mappings: [EntityMapping] {
@@ -66,13 +55,13 @@ struct PropertyChanges {
         let sources: [String]
         switch role {
         case .attribute:
-            let expressions = mappings.compactMap { $0.expression(of: key.property) }
-            if let first = expressions.first { return .isComputed(first.text) }
+            if mappings.contains(where: { $0.expression(of: key.property) != nil }) {
+                return .isComputed
+            }
             sources = mappings.flatMap { $0.attributeSources(of: key.property) }
         case .toOne:
-            let paths = mappings.compactMap { $0.path(of: key.property) }
-            if let first = paths.first {
-                return .isComputed("$source." + first.joined(separator: "."))
+            if mappings.contains(where: { $0.path(of: key.property) != nil }) {
+                return .isComputed
             }
             sources = mappings.compactMap { $0.relationshipSource(of: key.property) }
             if sources.isEmpty, hasInverseSource(key) { return .isKept }

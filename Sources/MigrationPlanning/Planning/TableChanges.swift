@@ -11,11 +11,22 @@ struct TableChange: Hashable, Sendable {
     }
     private let name: String?
     private let isRelationship: Bool
+    /// Whether a report says it of the entity mapping, and not of the table again.
+    private let isOfMapping: Bool
 
     init(_ text: String) {
         self.text = text
         name = nil
         isRelationship = false
+        isOfMapping = false
+    }
+
+    /// A property whose value or links an entity mapping computes.
+    init(computed key: PropertyKey) {
+        text = "\(key) is computed"
+        name = nil
+        isRelationship = false
+        isOfMapping = true
     }
 
     /// A property that has another name in the source.
@@ -23,10 +34,13 @@ struct TableChange: Hashable, Sendable {
         text = "\(key) ← \(source)"
         name = "\(key)"
         self.isRelationship = isRelationship
+        isOfMapping = false
     }
 
-    /// The change with the number of what is renamed, where that was counted.
-    func words(_ counts: [String: Int64]) -> String {
+    /// The change with the number of what is renamed, where that was counted; nil for what the
+    /// entity mapping says.
+    func words(_ counts: [String: Int64]) -> String? {
+        guard !isOfMapping else { return nil }
         guard let renamed, let count = counts[renamed.name] else { return text }
         return "\(text), \(count) \(renamed.noun)\(count == 1 ? "" : "s")"
     }

@@ -159,6 +159,13 @@ extension PassReport {
         return isSet ? "\(found.relationship.destination).\(inverse)" : nil
     }
 
+    /// A note on a filter that takes none of the objects that there are; nil for any other.
+    var filterNote: String? {
+        guard filter != nil, rows == 0, sourceRows > 0 else { return nil }
+        return "the filter of entity mapping \(name) takes none of \(grouped(sourceRows)) objects "
+            + "of \(source)"
+    }
+
     /// The entity mapping for a terminal: a line, and one for each property.
     var lines: [String] {
         let taken =

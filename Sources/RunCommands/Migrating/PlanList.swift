@@ -70,7 +70,8 @@ struct PlanList {
                 isUnchanged: planned.isUnchanged)
             if keepsPlans { reports.append(report) }
             var warnings =
-                (isUnknown ? [PlanList.unknownVersion] : []) + PlanReport.swapNotes(planned)
+                (isUnknown ? [PlanList.unknownVersion] : []) + report.filterNotes
+                + PlanReport.swapNotes(planned)
             if !report.losses.isEmpty {
                 warnings.append(
                     "loses\n" + report.losses.map(ReportWords.loss).joined(separator: "\n"))

@@ -73,7 +73,7 @@ struct PlanReport: Hashable, Sendable, Codable {
         extras = planned.extras.map(ExtraOutcome.init)
         resources = planned.resources
         sourceFramework = planned.original.metadata.framework.number
-        notes = planned.notes
+        notes = planned.notes + filterNotes
         if planned.isUnchanged {
             notes.append(
                 "the store already has the destination's model version: a migration in place "
@@ -127,7 +127,11 @@ struct PlanReport: Hashable, Sendable, Codable {
         notes = plan.notes
         self.oddities = oddities
         resources = plan.resources
+        notes += filterNotes
     }
+
+    /// Filters that take none of the objects that there are.
+    var filterNotes: [String] { (entityMappings ?? []).compactMap(\.filterNote) }
 }
 
 extension PlanReport {
