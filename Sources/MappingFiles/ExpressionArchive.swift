@@ -131,6 +131,7 @@ package struct ExpressionArchive {
     ) throws(MappingFileError) -> MappingExpression {
         let selector = try text(object, "NSSelectorName")
         var receiver: MappingExpression?
+        var isClass = false
         if let operand = try plain(object["NSOperand"]) {
             let operandObject = try self.object(operand)
             let className =
@@ -138,6 +139,7 @@ package struct ExpressionArchive {
                 ? try plain(operandObject["NSConstantValueClassName"])?.text : nil
             if className != Self.utilities {
                 if let className {
+                    isClass = true
                     receiver = .constant(.text(className))
                 } else {
                     receiver = try expression(operandObject, depth: depth + 1)
@@ -150,6 +152,7 @@ package struct ExpressionArchive {
         let arguments = try list(object["NSArguments"], depth)
         if let receiver {
             // `FUNCTION(nil, "now")` is how Xcode archives `now()`.
+            if isClass { return .call(receiver, selector: selector, arguments) }
             let isMethod = ExpressionFunction(rawValue: selector)?.isMethod == true
             guard receiver == .null, !isMethod else {
                 return .method(selector, of: receiver, arguments)

@@ -134,13 +134,13 @@ extension YamlError {
     /// What is wrong and where, without the text around it.
     var mistake: MappingMistake {
         switch self {
-        case .scanner(_, let problem, let mark, let yaml),
-            .parser(_, let problem, let mark, let yaml),
+        case .scanner(let context, let problem, let mark, let yaml):
+            // A text in quotation marks that does not end is wrong where it begins.
+            let place = context?.mark ?? mark
+            return Self.mistake(problem, at: place.line > 0 ? place : mark, of: yaml)
+        case .parser(_, let problem, let mark, let yaml),
             .composer(_, let problem, let mark, let yaml):
-            let hint = YAMLQuoting.hint(line: mark.line, of: yaml).map { ". \($0)" } ?? ""
-            return MappingMistake(
-                position: FilePosition(line: mark.line, column: mark.column),
-                text: problem + hint)
+            return Self.mistake(problem, at: mark, of: yaml)
         case .reader(let problem, _, _, _): return MappingMistake(text: problem)
         case .duplicatedKeysInMapping(let duplicates, let context):
             return MappingMistake(
@@ -148,5 +148,12 @@ extension YamlError {
                 text: "key \(duplicates.joined(separator: ", ")) occurs twice")
         default: return MappingMistake(text: "the file is not YAML")
         }
+    }
+
+    private static func mistake(_ problem: String, at mark: Mark, of yaml: String) -> MappingMistake
+    {
+        let hint = YAMLQuoting.hint(line: mark.line, of: yaml).map { ". \($0)" } ?? ""
+        return MappingMistake(
+            position: FilePosition(line: mark.line, column: mark.column), text: problem + hint)
     }
 }

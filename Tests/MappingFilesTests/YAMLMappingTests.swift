@@ -245,7 +245,7 @@ struct YAMLMappingTests {
         ("b: @count > 1", "line 5, column 10"), ("b: %@", "line 5, column 10"),
         ("b: !(a == 1)", "!(a"), ("b: {1, 2}", "braces"), ("b: [1]", "brackets"),
         ("b: 'x' + $source.a", "line 5, column 14"), ("b: *a", "line 5, column 10"),
-        ("b: FUNCTION(a, \"b: c\")", "line 5"),
+        ("b: FUNCTION(a, \"b: c\")", "line 5"), ("b: \"x + $source.a", "line 5, column 10"),
         ("b: {value: \"x\" + $source.a, failing: drop}", "line 5"),
     ])
     func signsOfYAMLNeedQuotes(line: String, words: String) {
