@@ -324,9 +324,7 @@ struct YAMLMappingReader {
         case "~": return .expression(.null)
         default: break
         }
-        let expression = try node.parsing { text throws(ExpressionError) in
-            try ExpressionParser.expression(text)
-        }
+        let expression = try self.expression(node)
         if case .keyPath(.evaluatedObject, let keys) = expression {
             let path = keys.joined(separator: ".")
             throw node.malformed(
@@ -334,6 +332,24 @@ struct YAMLMappingReader {
                     + "object, or {constant: \(path)} for this text")
         }
         return .expression(expression)
+    }
+
+    /// The expression of a value; the error of words says how a text is written.
+    private static func expression(
+        _ node: Node
+    ) throws(MappingMistake) -> MappingExpression {
+        do throws(MappingMistake) {
+            return try node.parsing { text throws(ExpressionError) in
+                try ExpressionParser.expression(text)
+            }
+        } catch {
+            let text = try node.text()
+            let signs = "$()[]{}\"'@#=<>+*/&|"
+            guard text.utf8.count <= 80, !text.contains(where: signs.contains) else { throw error }
+            var mistake = error
+            mistake.text += ". For this text, write {constant: \(YAMLLines.scalar(text))}"
+            throw mistake
+        }
     }
 
     private mutating func count(_ node: Node) throws(MappingMistake) {

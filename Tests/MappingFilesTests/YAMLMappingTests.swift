@@ -241,6 +241,15 @@ struct YAMLMappingTests {
     }
 
     @Test(arguments: [
+        ("b: \"Hello world\"", #"For this text, write {constant: "Hello world"}"#),
+        ("b: no title yet", #"For this text, write {constant: "no title yet"}"#),
+    ])
+    func textsAreConstants(line: String, words: String) {
+        #expect(message(values(line)).contains(words), "\(message(values(line)))")
+        #expect(!message(values("b: $source.a c")).contains("constant"))
+    }
+
+    @Test(arguments: [
         ("b: \"x\" + $source.a", "line 5, column 14"), ("b: {1, 2}.@count", "line 5, column 16"),
         ("b: @count > 1", "line 5, column 10"), ("b: %@", "line 5, column 10"),
         ("b: !(a == 1)", "!(a"), ("b: {1, 2}", "braces"), ("b: [1]", "brackets"),
