@@ -37,11 +37,17 @@ package enum ValueFunction {
         ).first
         // One for all rows: it keeps what it compiled. All cells of a plan have one time.
         let evaluators = Evaluators(now: now, methods)
-        let programs = cells.map { PlainInputs.program(of: $0) }
+        let plain = cells.map { PlainCell($0) }
         try connection.add(function: name.description, isPure: true) { arguments in
-            let (number, cell) = try Self.cell(arguments, in: cells, inputs: nil)
+            let number = arguments.count > 0 ? arguments.integer(0) : -1
+            if let number = Int(exactly: number), plain.indices.contains(number),
+                let known = plain[number]?.result(arguments, from: first)
+            {
+                return known
+            }
+            let cell = try Self.cell(arguments, in: cells, inputs: nil)
             return try failures.naming(cell, arguments) { () throws(ExpressionError) in
-                let value = try value(of: cell, arguments, programs[number], evaluators)
+                let value = try value(of: cell, arguments, evaluators)
                 if case .null = value, cell.isRequired { throw missing }
                 return value
             }
@@ -49,7 +55,7 @@ package enum ValueFunction {
         try connection.add(
             function: checkName.description, argumentCount: 4, isPure: true
         ) { arguments in
-            let (_, cell) = try Self.cell(arguments, in: cells, inputs: 2)
+            let cell = try Self.cell(arguments, in: cells, inputs: 2)
             return try failures.naming(cell, arguments) { () throws(ExpressionError) in
                 switch arguments.storageClass(3) {
                 case 5 where cell.isRequired: throw missing
@@ -67,15 +73,15 @@ package enum ValueFunction {
     private static let missing = ExpressionError(
         .evaluation, "it has no value, and the attribute is required")
 
-    /// The cell that a call names, with its number.
+    /// The cell that a call names.
     private static func cell(
         _ arguments: FunctionArguments, in cells: [ComputedCell], inputs: Int?
-    ) throws -> (Int, ComputedCell) {
+    ) throws -> ComputedCell {
         guard arguments.count >= first, let number = Int(exactly: arguments.integer(0)),
             cells.indices.contains(number),
             arguments.count == (inputs ?? cells[number].argumentCount) + first
         else { throw WrongCall() }
-        return (number, cells[number])
+        return cells[number]
     }
 
     private struct WrongCall: Error, CustomStringConvertible {
@@ -86,15 +92,8 @@ package enum ValueFunction {
     private static let first = 2
 
     private static func value(
-        of cell: ComputedCell, _ arguments: FunctionArguments, _ program: PlainProgram?,
-        _ evaluators: Evaluators
+        of cell: ComputedCell, _ arguments: FunctionArguments, _ evaluators: Evaluators
     ) throws(ExpressionError) -> FunctionResult {
-        if let program,
-            let found = PlainInputs(arguments, from: first, of: cell).value(of: program),
-            let result = try held(found, by: cell)
-        {
-            return result
-        }
         if let tree = cell.value.tree {
             let object = try TreeText.object(Array(arguments.bytes(first)), tree)
             return try replacing(cell, evaluators.trees, ["source": .object(object)])
@@ -107,27 +106,6 @@ package enum ValueFunction {
                 } ?? .null
         }
         return try replacing(cell, try evaluators.of(cell.policy), variables)
-    }
-
-    /// What a program gave, as the cell holds it; nil where an evaluator must find what stands in
-    /// its place.
-    private static func held(
-        _ found: PlainInputs.Found, by cell: ComputedCell
-    ) throws(ExpressionError) -> FunctionResult? {
-        let value: DefaultValue
-        switch found {
-        case .none: return .null
-        case .text(let bytes) where cell.type == .string: return .text(bytes)
-        case .text(let bytes): value = .text(String(decoding: bytes, as: UTF8.self))
-        case .value(let other): value = other
-        }
-        do throws(ExpressionError) {
-            return FunctionResult(try StoredCell(value, as: cell.type))
-        } catch {
-            // A value that does not fit the attribute's type is one that cannot be computed.
-            guard case .attempt = cell.value.expression else { throw error }
-            return nil
-        }
     }
 
     /// The value of a cell; another one where it cannot be computed, and the mapping says so.
@@ -216,18 +194,6 @@ extension StoredCell {
         case 4: self = .blob(Array(arguments.bytes(place)))
         default: return nil
         }
-    }
-}
-
-extension FunctionResult {
-    fileprivate init(_ cell: StoredCell) {
-        self =
-            switch cell {
-            case .integer(let number): .integer(number)
-            case .real(let number): .real(number)
-            case .text(let text): .text(Array(text.utf8))
-            case .blob(let bytes): .blob(bytes)
-            }
     }
 }
 
