@@ -20,8 +20,9 @@ final class RowExpression: Sendable {
     private let value: ComputedValue
     /// The types of its inputs.
     private let types: [AttributeType]
-    /// The variables of its inputs, and where these are.
-    private let places: [(variable: String, place: InputPlace)]
+    /// The variables of its inputs.
+    private let variables: [String]
+    private let places: [InputPlace]
     /// The expression as steps over its inputs; nil for what is not plain.
     private let program: PlainProgram?
     /// For an expression that reads a tree of objects.
@@ -51,13 +52,11 @@ final class RowExpression: Sendable {
             places.append((ComputedValue.name(of: number), read(input.sql, input.column)))
         }
         self.types = types
-        self.places = places
-        let names = places.enumerated().map { ($0.element.variable, $0.offset) }
-        program =
-            value.tree != nil
-            ? nil
-            : PlainProgram(
-                value.expression, inputs: Dictionary(uniqueKeysWithValues: names), now: now)
+        self.places = places.map(\.place)
+        variables = places.map(\.variable)
+        let inputs = Dictionary(
+            uniqueKeysWithValues: variables.enumerated().map { ($0.element, $0.offset) })
+        program = value.tree == nil ? PlainProgram(value.expression, inputs: inputs, now: now) : nil
     }
 
     /// What the expression gives for a row.
@@ -90,8 +89,8 @@ final class RowExpression: Sendable {
                 trees.value(of: value.expression, variables: ["source": .object(object)]))
         }
         var variables: [String: ExpressionValue<Never>] = [:]
-        for (number, place) in places.enumerated() {
-            variables[place.variable] = Self.value(of: cell(number, row, first), types[number])
+        for (number, name) in self.variables.enumerated() {
+            variables[name] = Self.value(of: cell(number, row, first), types[number])
         }
         return try Self.single(evaluator.value(of: value.expression, variables: variables))
     }
@@ -99,7 +98,7 @@ final class RowExpression: Sendable {
     /// The cell of an input.
     @inline(__always)
     private func cell(_ input: Int, _ row: RawRow, _ first: Int) -> RawCell {
-        switch places[input].place {
+        switch places[input] {
         case .column(let column): row.cell(column)
         case .further(let number): row.cell(first + number)
         }

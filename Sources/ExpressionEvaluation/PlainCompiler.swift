@@ -1,0 +1,155 @@
+import ManagedObjectModel
+import MappingExpressions
+
+/// Makes the steps of a program.
+struct PlainCompiler {
+    typealias Step = PlainProgram.Step
+
+    private(set) var steps: [Step] = []
+    private(set) var constants: [UInt8] = []
+    private(set) var formats: [DateFormat?] = []
+    private(set) var height = 0
+    private let inputs: [String: Int]
+    private let now: Double
+
+    init(inputs: [String: Int], now: Double) {
+        self.inputs = inputs
+        self.now = now
+    }
+
+    /// Adds the steps of an expression; false where it is not plain.
+    ///
+    /// `depth`: how many values are there already.
+    mutating func add(_ expression: MappingExpression, depth: Int) -> Bool {
+        height = max(height, depth + 1)
+        switch expression {
+        case .null: steps.append(.constant(.null))
+        case .constant(.text(let text)):
+            let bytes = Array(text.utf8)
+            guard bytes.withUnsafeBytes(PlainText.isPlain) else { return false }
+            steps.append(
+                .constant(.text(PlainText(start: constants.count, count: bytes.count))))
+            constants += bytes
+        case .constant(let constant):
+            guard let value = PlainValue(constant) else { return false }
+            steps.append(.constant(value))
+        case .variable(let name):
+            guard let input = inputs[name] else { return false }
+            steps.append(.input(input))
+        case .function(.now, _): steps.append(.constant(.date(now)))
+        case .function(.uppercase, let arguments), .function(.lowercase, let arguments),
+            .function(.length, let arguments):
+            guard arguments.count == 1, add(arguments[0], depth: depth) else { return false }
+            switch expression {
+            case .function(.uppercase, _): steps.append(.letters(.upper))
+            case .function(.lowercase, _): steps.append(.letters(.lower))
+            default: steps.append(.length)
+            }
+        case .function(let function, let arguments):
+            let known: [ExpressionFunction: PlainProgram.Arithmetic] = [
+                .add: .add, .subtract: .subtract, .multiply: .multiply, .divide: .divide,
+            ]
+            guard let arithmetic = known[function], arguments.count == 2,
+                add(arguments[0], depth: depth), add(arguments[1], depth: depth + 1)
+            else { return false }
+            steps.append(.arithmetic(arithmetic))
+        // What fails is no plain case, and left to an evaluator.
+        case .attempt(let first, _): return add(first, depth: depth)
+        case .conversion(.type(.string, let format), let part):
+            guard add(part, depth: depth), format?.pattern.utf8.contains(0) != true else {
+                return false
+            }
+            steps.append(.dateText(format: formats.count))
+            formats.append(format)
+        case .conditional(let predicate, let one, let other):
+            guard add(predicate, depth: depth) else { return false }
+            let test = reserve()
+            guard add(one, depth: depth) else { return false }
+            let end = reserve()
+            steps[test] = .jumpIfFalse(steps.count)
+            guard add(other, depth: depth) else { return false }
+            steps[end] = .jump(steps.count)
+        default: return false
+        }
+        return true
+    }
+
+    /// A place for a jump.
+    private mutating func reserve() -> Int {
+        steps.append(.jump(0))
+        return steps.count - 1
+    }
+
+    private mutating func add(_ predicate: MappingPredicate, depth: Int) -> Bool {
+        height = max(height, depth + 1)
+        switch predicate {
+        case .constant(let value): steps.append(.constant(.boolean(value)))
+        case .not(let part):
+            guard add(part, depth: depth) else { return false }
+            steps.append(.negation)
+        case .and(let parts): return add(parts, depth: depth, isAnd: true)
+        case .or(let parts): return add(parts, depth: depth, isAnd: false)
+        case .comparison(let comparison): return add(comparison, depth: depth)
+        }
+        return true
+    }
+
+    private mutating func add(_ comparison: PredicateComparison, depth: Int) -> Bool {
+        guard comparison.quantifier == .direct else { return false }
+        var sides = (comparison.left, comparison.right)
+        let foldsCase = comparison.options.contains(.caseInsensitive)
+        let step: Step
+        switch comparison.relation {
+        case .equal: step = .comparison(.equal, foldsCase: foldsCase)
+        case .notEqual: step = .comparison(.notEqual, foldsCase: foldsCase)
+        case .lessThan: step = .comparison(.less, foldsCase: foldsCase)
+        case .lessThanOrEqual: step = .comparison(.lessOrEqual, foldsCase: foldsCase)
+        case .greaterThan:
+            (step, sides) = (.comparison(.less, foldsCase: foldsCase), (sides.1, sides.0))
+        case .greaterThanOrEqual:
+            (step, sides) = (.comparison(.lessOrEqual, foldsCase: foldsCase), (sides.1, sides.0))
+        case .beginsWith: step = .part(.beginning, foldsCase: foldsCase)
+        case .endsWith: step = .part(.end, foldsCase: foldsCase)
+        case .contains: step = .part(.anywhere, foldsCase: foldsCase)
+        case .contained:
+            // The left side is said for each member, and none may fail that an evaluator looks at.
+            guard case .list(let members) = comparison.right, !members.isEmpty,
+                ([comparison.left] + members).allSatisfy(Self.isLeaf)
+            else { return false }
+            let parts = members.map { member in
+                MappingPredicate.comparison(
+                    PredicateComparison(
+                        comparison.left, .equal, member, options: comparison.options))
+            }
+            return add(parts, depth: depth, isAnd: false)
+        default: return false
+        }
+        guard add(sides.0, depth: depth), add(sides.1, depth: depth + 1) else { return false }
+        steps.append(step)
+        return true
+    }
+
+    private static func isLeaf(_ expression: MappingExpression) -> Bool {
+        switch expression {
+        case .null, .constant, .variable: true
+        default: false
+        }
+    }
+
+    /// Parts of which the first that decides ends the test.
+    private mutating func add(_ parts: [MappingPredicate], depth: Int, isAnd: Bool) -> Bool {
+        var jumps: [Int] = []
+        for part in parts {
+            guard add(part, depth: depth) else { return false }
+            jumps.append(reserve())
+        }
+        steps.append(.constant(.boolean(isAnd)))
+        let end = reserve()
+        for jump in jumps {
+            steps[jump] = isAnd ? .jumpIfFalse(steps.count) : .jumpIfTrue(steps.count)
+        }
+        steps.append(.constant(.boolean(!isAnd)))
+        steps[end] = .jump(steps.count)
+        return true
+    }
+}
