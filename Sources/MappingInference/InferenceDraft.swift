@@ -103,15 +103,16 @@ extension InferenceDraft {
             guard let from = sourceEntity[entity.name] else { continue }
             let all = identified(destination, entity.name)
             let sources = identified(source, from)
-            let matching = IdentifierMatching(
-                destinations: all.filter { infers($0.name, of: entity.name) },
-                sources: sources)
-            // A property that is stated keeps others from what it is a new name of.
-            let stated = all.filter { $0.isExplicit && !infers($0.name, of: entity.name) }
-                .map(\.identifier)
-            let renamed = Set(
-                sources.filter { stated.contains($0.name) || stated.contains($0.identifier) }
-                    .map(\.name))
+            let inferred = all.filter { infers($0.name, of: entity.name) }
+            let matching = IdentifierMatching(destinations: inferred, sources: sources)
+            // What a stated property would get is no other one's because it is stated.
+            let isComplete = inferred.count == all.count
+            let unstated =
+                isComplete
+                ? matching : IdentifierMatching(destinations: all, sources: sources)
+            let taken = Set(
+                all.filter { !infers($0.name, of: entity.name) }
+                    .compactMap { unstated.sources[$0.name] })
             for ambiguity in matching.ambiguities {
                 let property = ambiguity.destinations.first ?? ""
                 refuse(
@@ -122,9 +123,7 @@ extension InferenceDraft {
                     remedy: Self.identifierRemedy)
             }
             for (to, name) in matching.sources.sorted(by: { $0.key < $1.key })
-            where !isInverseOfPolicy(to, of: entity.name)
-                && !(to == name && renamed.contains(name))
-            {
+            where !isInverseOfPolicy(to, of: entity.name) && !taken.contains(name) {
                 recordPair(entity.name, to, from, name)
             }
         }
