@@ -43,6 +43,16 @@ package enum DefaultValue: Hashable, Sendable, Codable {
     /// 16 bytes.
     case uuid([UInt8])
     case uri(String)
+
+    /// Whether an attribute of a type holds the value as it is; false for every number.
+    package func isHeld(by type: AttributeType) -> Bool {
+        switch (self, type) {
+        case (.text, .string), (.uri, .uri), (.data, .binary), (.uuid, .uuid): true
+        case (.data, .transformable): true
+        case (.date(let seconds), .date): seconds.isFinite
+        default: false
+        }
+    }
 }
 
 /// What a derived attribute is computed from, in predicate-format text as it is hashed.

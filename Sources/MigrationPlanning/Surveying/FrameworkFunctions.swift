@@ -21,7 +21,7 @@ enum FrameworkFunctions {
             }
         }
         for name in names.sorted() {
-            try connection.add(function: name, isPure: false) { _ in .null }
+            try SQLFunction.add(name, to: connection, isPure: false) { _ in .null }
         }
     }
 }

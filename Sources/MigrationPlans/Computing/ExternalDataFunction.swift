@@ -18,8 +18,8 @@ package enum ExternalDataFunction {
     package static func register(
         _ connection: Connection, folder: FilePath?
     ) throws(StoreError) {
-        try connection.add(
-            function: name.description, argumentCount: 1, isPure: true
+        try SQLFunction.add(
+            name.description, to: connection, argumentCount: 1, isPure: true
         ) { values in
             guard values.storageClass(0) == 4 else { return .argument(0) }
             let reference = ExternalReference(values.bytes(0))

@@ -38,7 +38,7 @@ package enum ValueFunction {
         // One for all rows: it keeps what it compiled. All cells of a plan have one time.
         let evaluators = Evaluators(now: now, methods)
         let plain = cells.map { PlainCell($0) }
-        try connection.add(function: name.description, isPure: true) { arguments in
+        try SQLFunction.add(name.description, to: connection, isPure: true) { arguments in
             let number = arguments.count > 0 ? arguments.integer(0) : -1
             if let number = Int(exactly: number), plain.indices.contains(number),
                 let known = plain[number]?.result(arguments, from: first)
@@ -52,8 +52,8 @@ package enum ValueFunction {
                 return value
             }
         }
-        try connection.add(
-            function: checkName.description, argumentCount: 4, isPure: true
+        try SQLFunction.add(
+            checkName.description, to: connection, argumentCount: 4, isPure: true
         ) { arguments in
             let cell = try Self.cell(arguments, in: cells, inputs: 2)
             return try failures.naming(cell, arguments) { () throws(ExpressionError) in

@@ -49,25 +49,27 @@ package enum FunctionResult {
     case argument(Int)
 }
 
-extension Connection {
-    /// Makes a function known to the statements of the connection.
+/// Functions of the program that statements call.
+package enum SQLFunction {
+    /// Makes a function known to the statements of a connection.
     ///
     /// - Parameters:
     ///   - name: whose calls the guard of statements lets through (`CSQLite`).
+    ///   - connection: that is used by one thread at a time.
     ///   - argumentCount: nil for any number.
     ///   - isPure: whether equal arguments always give the same.
     ///   - body: computes a result. The statement fails with the description of what it throws.
     /// - Throws: `StoreError` with SQLite's reason.
-    package func add(
-        function name: String, argumentCount: Int? = nil, isPure: Bool,
+    package static func add(
+        _ name: String, to connection: Connection, argumentCount: Int? = nil, isPure: Bool,
         _ body: @escaping (FunctionArguments) throws -> FunctionResult
     ) throws(StoreError) {
         let code = sqlite3_create_function_v2(
-            handle, name, Int32(argumentCount ?? -1),
+            connection.handle, name, Int32(argumentCount ?? -1),
             SQLITE_UTF8 | (isPure ? SQLITE_DETERMINISTIC : 0),
             Unmanaged.passRetained(FunctionBody(body)).toOpaque(), callFunction, nil, nil,
             releaseFunction)
-        guard code == SQLITE_OK else { throw failure(code) }
+        guard code == SQLITE_OK else { throw connection.failure(code) }
     }
 }
 
