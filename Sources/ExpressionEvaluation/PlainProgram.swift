@@ -98,9 +98,8 @@ package final class PlainProgram: Sendable {
         return constants.withUnsafeBytes { constants in
             let found = Self.text(text, constants, bytes)
             switch text.letters {
-            case .asTheyAre where text.isASCII: return Array(found.bytes)
-            // Whatever is no UTF-8 is replaced, as an evaluator does.
-            case .asTheyAre: return Array(String(decoding: found.bytes, as: UTF8.self).utf8)
+            // Carried as SQL carries it, also what is no UTF-8.
+            case .asTheyAre: return Array(found.bytes)
             case .upper where !text.isASCII:
                 return Array(String(decoding: found.bytes, as: UTF8.self).uppercased().utf8)
             case .lower where !text.isASCII:

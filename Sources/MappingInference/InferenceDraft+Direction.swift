@@ -214,6 +214,13 @@ extension InferenceDraft {
             && !stated.contains { $0.destination == property && $0.value != .automatic }
     }
 
+    /// Whether a mapping states that a property gets what has its name.
+    func isAutomatic(_ property: String, of entity: String) -> Bool {
+        directed[entity].map { $0.attributes + $0.relationships }?.contains {
+            $0.destination == property && $0.value == .automatic
+        } == true
+    }
+
     /// The value that a mapping states for an attribute; nil where it is inferred.
     func statedValue(
         of attribute: String, in entity: String

@@ -123,7 +123,9 @@ extension InferenceDraft {
                     remedy: Self.identifierRemedy)
             }
             for (to, name) in matching.sources.sorted(by: { $0.key < $1.key })
-            where !isInverseOfPolicy(to, of: entity.name) && !taken.contains(name) {
+            where !isInverseOfPolicy(to, of: entity.name)
+                && (!taken.contains(name) || isAutomatic(to, of: entity.name))
+            {
                 recordPair(entity.name, to, from, name)
             }
         }

@@ -144,16 +144,15 @@ extension ValidationScope {
         return keys
     }
 
-    /// Whether a policy says that it carries the links of a source relationship, from either side.
+    /// Whether policies carry the links of a source relationship: those of all objects of one side.
     func isLinkCarriedByPolicy(_ key: PropertyKey) -> Bool {
         guard source.relationship(key) != nil else { return false }
-        let sides = [key, source.inverseKey(of: key)].compactMap { $0 }
-        return mapping.entityMappings.contains { mapped in
-            guard let policy = mapped.policy, let entity = mapped.source else { return false }
-            return sides.contains { side in
-                policy.carries.contains(side.property)
-                    && source.model.isKind(entity, of: side.entity)
+        return [key, source.inverseKey(of: key)].compactMap { $0 }.contains { side in
+            let owners = mapping.entityMappings.filter { mapped in
+                mapped.source.map { source.model.isKind($0, of: side.entity) } == true
             }
+            return !owners.isEmpty
+                && owners.allSatisfy { $0.policy?.carries.contains(side.property) == true }
         }
     }
 }

@@ -103,6 +103,13 @@ struct DirectedInferenceTests {
                 from: source(), to: destination, by: definition(attributes: stated))
             #expect(try inference.value("headline", of: "Article") == .null)
         }
+        let automatic = PropertyMappingDefinition(destination: "headline", value: .automatic)
+        let inference = try Inference(
+            from: source(), to: destination,
+            by: definition(attributes: [
+                attribute("title", "uppercase:($source.headline)"), automatic,
+            ]))
+        #expect(try inference.value("headline", of: "Article") == .source("headline"))
     }
 
     @Test("without inference, what is not mentioned stays out")

@@ -57,6 +57,8 @@ import Testing
         entities:
           - entity: Note
             policy: LinkingPolicy
+          - entity: SpecialNote
+            policy: LinkingPolicy
         """
 
     static func forge(_ lab: StoreLab, seed: UInt64) throws {
@@ -125,18 +127,15 @@ import Testing
         let store = lab.store.path
         return try lab.raw(lab.output) { database in
             try database.execute(sql: "ATTACH '\(store)' AS old")
-            let notes = "(SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Note')"
             try database.execute(
                 sql: """
-                    CREATE TEMP TABLE wanted AS SELECT Z_PK AS note, 1 AS place,
-                    't' || (Z_PK % 17) AS name FROM old.ZNOTE o JOIN main.ZNOTE n USING (Z_PK)
-                    WHERE ZTAGNAMES IS NOT NULL AND n.Z_ENT = \(notes)
-                    UNION ALL SELECT Z_PK, 2, 't' || (Z_PK * 3 % 17) FROM old.ZNOTE o
-                    JOIN main.ZNOTE n USING (Z_PK)
-                    WHERE ZTAGNAMES IS NOT NULL AND n.Z_ENT = \(notes)
-                    UNION ALL SELECT Z_PK, 3, 't' || (Z_PK * 7 % 17) FROM old.ZNOTE o
-                    JOIN main.ZNOTE n USING (Z_PK)
-                    WHERE ZTAGNAMES IS NOT NULL AND n.Z_ENT = \(notes);
+                    CREATE TEMP TABLE wanted AS
+                    SELECT Z_PK AS note, 1 AS place, 't' || (Z_PK % 17) AS name FROM old.ZNOTE
+                    WHERE ZTAGNAMES IS NOT NULL UNION ALL
+                    SELECT Z_PK, 2, 't' || (Z_PK * 3 % 17) FROM old.ZNOTE
+                    WHERE ZTAGNAMES IS NOT NULL UNION ALL
+                    SELECT Z_PK, 3, 't' || (Z_PK * 7 % 17) FROM old.ZNOTE
+                    WHERE ZTAGNAMES IS NOT NULL;
                     """)
             let links = "SELECT note, name, min(place) AS place FROM wanted GROUP BY note, name"
             let found =
@@ -174,10 +173,8 @@ import Testing
                 SELECT count(*) FROM \(related.name)
                 WHERE \(related.namingColumn) <> \(related.inverseColumn) + 1
                 """,
-                """
-                SELECT count(*) <> (SELECT count(*) FROM ZNOTE n WHERE Z_ENT = \(notes)
-                AND Z_PK > 1) FROM \(related.name)
-                """,
+                "SELECT count(*) <> (SELECT count(*) FROM ZNOTE WHERE Z_PK > 1) "
+                    + "FROM \(related.name)",
             ].map { try Int.fetchOne(database, sql: $0) }
         }
     }
@@ -201,7 +198,9 @@ import Testing
                     "UPDATE \(table) SET \(inverse) = 3 \(row) AND \(inverse) <> 3",
                     "UPDATE \(table) SET \(naming) = \(naming) + 1000 \(row)",
                     "UPDATE \(table) SET \(naming) = NULL \(row)",
-                    "INSERT OR IGNORE INTO \(table) (\(naming), \(inverse)) VALUES (2, 3)",
+                    "INSERT INTO \(table) (\(naming), \(inverse)) SELECT 2, min(k) FROM "
+                        + "(SELECT \(inverse) AS k FROM \(table)) WHERE k NOT IN "
+                        + "(SELECT \(inverse) FROM \(table) WHERE \(naming) = 2)",
                 ]
                 for order in [join.namingOrder, join.inverseOrder].compactMap({ $0 }) {
                     mistakes.append("UPDATE \(table) SET \(order) = \(order) + 1 \(row)")

@@ -5,6 +5,7 @@ import Godwit
 import ManagedObjectModel
 import MigrationPlans
 import MigrationValidation
+import StateFolders
 import StoreForge
 import StoreRuns
 import TestSupport
@@ -87,6 +88,27 @@ import Testing
         return try Model(entities: isNew ? [part, photo] : [photo])
     }
 
+    @Test("a value of the destination that lies in a file is not its name")
+    func fileOfTheDestination() throws {
+        try StoreLab.run { lab in
+            var recipe = ForgeRecipe(model: try Self.model(isNew: false), seed: 9)
+            recipe.rows = ["Photo": 20]
+            recipe.blobBytes = 500...900
+            recipe.externalThreshold = 100
+            recipe.nullShare = 0
+            try lab.forge(recipe)
+            let mapping =
+                "godwit-mapping: 1\nentities:\n  - entity: Photo\n    policy: FileReadingPolicy"
+            let error = try #require(throws: RunError.self) {
+                try lab.migrate(
+                    to: .model(DestinationModel(model: Self.model(isNew: true))),
+                    options: PolicyLab.options(.whole, mapping: mapping),
+                    policies: [FileReadingPolicy.self])
+            }
+            #expect("\(error)".contains("the value of Photo.scan lies in a file"))
+        }
+    }
+
     @Test(arguments: [MigrationPlans.Strategy.whole, .partitioned])
     func valuesLieInTheRow(strategy: MigrationPlans.Strategy) throws {
         try StoreLab.run { lab in
@@ -124,6 +146,16 @@ import Testing
     }
 }
 
+private struct FileReadingPolicy: MigrationPolicy {
+    static let effects = PolicyEffects(sets: ["end"])
+
+    func createDestinationInstances(
+        for source: SourceObject, destination: DestinationObject, in context: MigrationContext
+    ) throws {
+        try destination.set("end", to: try destination.value("scan"))
+    }
+}
+
 private struct EndPolicy: MigrationPolicy {
     static let effects = PolicyEffects(sets: ["end"], creates: [.inserted("Part")])
 
@@ -131,6 +163,10 @@ private struct EndPolicy: MigrationPolicy {
         for source: SourceObject, destination: DestinationObject, in context: MigrationContext
     ) throws {
         let scan = try source.data("scan") ?? Data()
+        // A value of the destination is the same, unless it lies in a file.
+        if scan.count < 20_000, try destination.value("scan") != source.value("scan") {
+            throw PolicyRefusal("the destination's value is another one")
+        }
         try destination.set("end", to: .data(scan.suffix(3)))
         let part = try context.insert("Part")
         try part.associate("photo", with: destination)

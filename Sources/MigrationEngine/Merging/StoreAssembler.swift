@@ -323,7 +323,8 @@ package final class StoreAssembler {
     /// format §1.3), to what does not depend on the number of transactions.
     ///
     /// Each step is one, and there are more steps where more slots get smaller chunks. Thus results
-    /// are equal byte by byte, however many workers made them and however often.
+    /// are equal byte by byte, however many workers made them and however often. What policies put
+    /// into other tables lies in the order of chunks.
     private func settleChangeCounter() throws(EngineError) {
         do throws(DurableFileError) {
             let open = try files.openForWriting(builder.path)

@@ -132,7 +132,14 @@ final class PolicyContext {
     func value(_ cell: StoredCell?, _ name: String, _ entity: String) throws -> DefaultValue? {
         var cell = cell
         if case .blob(let bytes)? = cell, try attributeColumn(name, entity).isExternal {
-            cell = .blob(Array(bytes.dropFirst()))
+            switch bytes.withUnsafeBytes({ ExternalReference($0) }) {
+            case .inline: cell = .blob(Array(bytes.dropFirst()))
+            // What has no prefix was there before the flag was.
+            case .malformed: break
+            case .file:
+                throw PolicyFailure(
+                    "the value of \(entity).\(name) lies in a file: read it of the source object")
+            }
         }
         return cell?.value(type(of: name, entity))
     }

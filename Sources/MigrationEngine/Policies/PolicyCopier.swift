@@ -1,5 +1,6 @@
 import CoreDataStore
 import DurableFiles
+import ManagedObjectModel
 import MappingModel
 import MigrationPlans
 import SafeSQLite
@@ -57,6 +58,34 @@ struct PolicyCopier {
                 file: file, pass: pass, policy: policy, connection: connection,
                 writer: MadeObjectWriter(connection, file.destination))
             try run(code, PolicyPortion(context, support: support))
+            try refuseMissing(pass)
+        }
+    }
+
+    /// Refuses objects without a value that they need and that only the policy could give.
+    private func refuseMissing(_ pass: PolicyPass) throws(EngineError) {
+        let ranges = [pass.objects] + pass.blocks.map(\.objects)
+        for rows in plan.recordedRows where ranges.contains(rows.objects) {
+            let needed = file.destination.needed(rows)
+            for (column, property) in needed {
+                let conditions =
+                    ["Z_ENT = \(rows.objects.number)", "\(SQLText.quoted(column)) IS NULL"]
+                    + rows.objects.keys.conditions(on: "Z_PK")
+                let key = try EngineError.translating { () throws(StoreError) in
+                    try connection.integer(
+                        "SELECT Z_PK FROM main.\(SQLText.quoted(rows.objects.table)) WHERE "
+                            + "\(conditions.joined(separator: " AND ")) LIMIT 1")
+                }
+                guard let key else { continue }
+                let source = SourceObjectKey(
+                    entity: plan.mapping.entityMappings[pass.mapping].source ?? "",
+                    key: pass.sourceKey(of: key, in: rows.objects))
+                throw .policyFailed(
+                    "migration policy \(pass.className) failed for \(uri(of: source)): it gave "
+                        + "\(rows.objects.entity).\(property) no value, which is required. The "
+                        + "original store was not changed; correct the policy or the object and "
+                        + "replay")
+            }
         }
     }
 
@@ -194,6 +223,35 @@ struct PolicyCopier {
                             source: query.integer(0))))
             }
             return found
+        }
+    }
+}
+
+extension PolicyPass {
+    /// The key of the source object for which an object was made.
+    fileprivate func sourceKey(of key: Int64, in range: ObjectRange) -> Int64 {
+        guard let block = blocks.first(where: { $0.objects == range }) else { return key - offset }
+        return (key - block.base - 1) / block.most + 1
+    }
+}
+
+extension StoreLayout {
+    /// Columns that need a value, with the names of their properties.
+    fileprivate func needed(_ rows: RecordedRows) -> [(column: String, property: String)] {
+        let columns = tables.first { $0.name == rows.objects.table }?.columns ?? []
+        return rows.columns.compactMap { recorded in
+            guard let column = columns.first(where: { $0.name == recorded.name }) else {
+                return nil
+            }
+            let isOptional: Bool? =
+                switch column.role {
+                case .attribute(let key):
+                    model.attribute(key.property, of: key.entity)?.attribute.isOptional
+                case .toOne(let key):
+                    model.relationship(key.property, of: key.entity)?.relationship.isOptional
+                case .toOneEntity, .hiddenKey, .hiddenOrder, .order: nil
+                }
+            return isOptional == false ? (column.name, column.role.key.property) : nil
         }
     }
 }

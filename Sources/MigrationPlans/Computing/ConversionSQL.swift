@@ -37,7 +37,13 @@ struct ConversionSQL {
         case .integer16, .integer32, .integer64:
             let range = type.integerRange ?? Int64.min...Int64.max
             let bounds: SQLText = "BETWEEN \(range.lowerBound) AND \(range.upperBound)"
-            if isNumber { return ("\(isInteger) AND \(column) \(bounds)", column) }
+            if isNumber {
+                // Beyond them, an integer in a column of reals is read as another number.
+                let held: SQLText =
+                    [.double, .float, .date].contains(before)
+                    ? " AND \(column) BETWEEN \(-(1 << 53)) AND \(1 << 53)" : ""
+                return ("\(isInteger) AND \(column) \(bounds)\(held)", column)
+            }
             guard before == .string else { return nil }
             let whole: SQLText = "CAST(\(column) AS INTEGER)"
             let isSame: SQLText = "CAST(\(whole) AS TEXT) = \(column)"

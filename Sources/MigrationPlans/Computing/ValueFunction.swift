@@ -134,11 +134,7 @@ package enum ValueFunction {
         switch try evaluator.value(of: expression, variables: variables) {
         case .null: return .null
         case .scalar(let scalar):
-            let stored = try StoredCell(scalar, as: cell.type)
-            if case .text(let text) = stored, text.unicodeScalars.contains("\0") {
-                throw ExpressionError(.evaluation, "the text contains a NUL")
-            }
-            return FunctionResult(stored)
+            return FunctionResult(try StoredCell(scalar, as: cell.type))
         case .object, .collection:
             throw ExpressionError(.evaluation, "the expression gives no single value")
         }

@@ -1,34 +1,42 @@
-import ManagedObjectModel
-import MappingModel
+package import ManagedObjectModel
 
 /// The stored properties of every entity of a model, inherited ones included.
 ///
 /// Transient properties and attributes of undefined type have no column and are left out.
-struct StoredProperties {
-    struct OwnedAttribute {
+package struct StoredProperties {
+    /// An attribute with the entity that declares it.
+    package struct OwnedAttribute {
         /// Name of the entity that declares it.
-        let owner: String
-        let attribute: Attribute
+        package let owner: String
+        package let attribute: Attribute
     }
 
-    struct OwnedRelationship {
+    /// A relationship with the entity that declares it.
+    package struct OwnedRelationship {
         /// Name of the entity that declares it.
-        let owner: String
-        let relationship: Relationship
+        package let owner: String
+        package let relationship: Relationship
+
+        package init(owner: String, relationship: Relationship) {
+            self.owner = owner
+            self.relationship = relationship
+        }
 
         /// What tells it from every other relationship of its model.
-        var reference: PropertyReference {
+        package var reference: PropertyReference {
             PropertyReference(entity: owner, property: relationship.name)
         }
     }
 
-    let model: Model
+    /// The model that they are of.
+    package let model: Model
     private var attributesByEntity: [String: [OwnedAttribute]] = [:]
     private var relationshipsByEntity: [String: [OwnedRelationship]] = [:]
     private var attributeByName: [String: [String: OwnedAttribute]] = [:]
     private var relationshipByName: [String: [String: OwnedRelationship]] = [:]
 
-    init(_ model: Model) {
+    /// Finds them.
+    package init(_ model: Model) {
         self.model = model
         for name in model.entities.keys {
             let attributes = model.allAttributes(of: name)
@@ -48,30 +56,34 @@ struct StoredProperties {
     }
 
     /// Attributes of an entity, those of its root first; empty for an unknown name.
-    func attributes(of entity: String) -> [OwnedAttribute] { attributesByEntity[entity] ?? [] }
+    package func attributes(of entity: String) -> [OwnedAttribute] {
+        attributesByEntity[entity] ?? []
+    }
 
     /// Relationships of an entity, those of its root first; empty for an unknown name.
-    func relationships(of entity: String) -> [OwnedRelationship] {
+    package func relationships(of entity: String) -> [OwnedRelationship] {
         relationshipsByEntity[entity] ?? []
     }
 
-    func attribute(_ name: String, of entity: String) -> OwnedAttribute? {
+    /// An attribute by its name; nil for an unknown one.
+    package func attribute(_ name: String, of entity: String) -> OwnedAttribute? {
         attributeByName[entity]?[name]
     }
 
-    func relationship(_ name: String, of entity: String) -> OwnedRelationship? {
+    /// A relationship by its name; nil for an unknown one.
+    package func relationship(_ name: String, of entity: String) -> OwnedRelationship? {
         relationshipByName[entity]?[name]
     }
 
     /// The stored inverse of a relationship; nil where it has none.
-    func inverse(of owned: OwnedRelationship) -> OwnedRelationship? {
+    package func inverse(of owned: OwnedRelationship) -> OwnedRelationship? {
         owned.relationship.inverse.flatMap {
             relationship($0, of: owned.relationship.destination)
         }
     }
 
     /// Whether some object can be of both kinds: one entity is the other or inherits from it.
-    func overlap(_ left: String, _ right: String) -> Bool {
+    package func overlap(_ left: String, _ right: String) -> Bool {
         model.isKind(left, of: right) || model.isKind(right, of: left)
     }
 }
