@@ -126,6 +126,11 @@ extension Node {
         if let number = Int64(text) { return .constant(.integer(number)) }
         let isNumber = text.utf8.allSatisfy { "0123456789.eE+-".utf8.contains($0) }
         if isNumber, let number = Double(text), number.isFinite { return .constant(.real(number)) }
+        if text.hasPrefix("$source") {
+            throw malformed(
+                "a constant is taken as it is, and \(text.prefix(80)) looks like an expression: "
+                    + "write the expression as the value, or put quotation marks around the text")
+        }
         return .constant(.text(text))
     }
 }

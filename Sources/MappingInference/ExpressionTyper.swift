@@ -32,7 +32,10 @@ struct ExpressionTyper {
         case .keyPath(let operand, let keys): return path(operand, keys)
         case .function(let function, let arguments): return self.function(function, arguments)
         case .cast(let value, let target):
-            _ = kind(of: value)
+            if kind(of: value) == .date, target == .string {
+                return mistake(
+                    "a date cannot be cast to NSString. Write CONVERT(\(value.text), \"string\")")
+            }
             return Self.kind(of: target)
         case .conversion(let conversion, let value):
             return converted(kind(of: value), conversion)
@@ -178,6 +181,12 @@ struct ExpressionTyper {
         return kind
     }
 
+    /// What a sum adds, that of sums within it included.
+    private static func summands(_ expression: MappingExpression) -> [MappingExpression] {
+        guard case .function(.add, let arguments) = expression else { return [expression] }
+        return arguments.flatMap(summands)
+    }
+
     private mutating func collected(
         _ name: String, _ inner: ValueKind, hasPath: Bool
     ) -> ValueKind {
@@ -262,9 +271,15 @@ extension ExpressionTyper {
     private mutating func function(
         _ function: ExpressionFunction, _ arguments: [MappingExpression]
     ) -> ValueKind {
-        let kinds = arguments.map { kind(of: $0) }
+        let operands = function == .add ? arguments.flatMap(Self.summands) : arguments
+        let kinds = operands.map { kind(of: $0) }
         switch function {
         case .now: return .date
+        case .add where kinds.contains(.text):
+            let texts = zip(operands, kinds).map { $1.isNumeric ? .cast($0, to: .string) : $0 }
+            let joined = texts.dropFirst().reduce(texts[0]) { .function(.append, [$0, $1]) }
+            mistake("\(function.rawValue) needs numbers, not a text. Write \(joined.text)")
+            return .text
         case .uppercase, .lowercase, .length, .append:
             for (kind, argument) in zip(kinds, arguments) where !kind.isText {
                 let hint =
@@ -277,9 +292,7 @@ extension ExpressionTyper {
             return collected(function, kinds)
         default:
             if let wrong = kinds.first(where: { !$0.isNumeric }) {
-                let joined = MappingExpression.function(.append, arguments)
-                let hint = function == .add && wrong == .text ? ". Write \(joined.text)" : ""
-                mistake("\(function.rawValue) needs numbers, not \(wrong.noun)\(hint)")
+                mistake("\(function.rawValue) needs numbers, not \(wrong.noun)")
             }
             return kinds.contains(.decimal) ? .decimal : .number
         }

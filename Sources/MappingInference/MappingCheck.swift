@@ -120,6 +120,14 @@ struct MappingCheck {
         if case .converted = property.value {
             return add(mapping, noConversion(to: attribute, of: mapping.source), at: property)
         }
+        if case .automatic = property.value, let from = mapping.source,
+            MappingDefinition.origin(of: attribute, in: source, from) == nil
+        {
+            return add(
+                mapping,
+                "\(from) has no attribute of this name, nor of its renaming identifier: write an "
+                    + "expression, or unset", at: property)
+        }
         guard case .expression(let expression) = property.value else { return }
         if let text = refusal(of: attribute, property.destination) {
             return add(mapping, text, at: property)
@@ -147,10 +155,11 @@ struct MappingCheck {
             return add(mapping, text, at: property)
         }
         guard !kind.fits(attribute.type) || attribute.type == .composite else { return }
+        let remedy = kind.converts(to: attribute.type) ? ". Write {convert: \(expression.text)}" : ""
         add(
             mapping,
             "\(expression.text) gives \(kind.noun), which an attribute of type "
-                + "\(attribute.type) cannot hold", at: property)
+                + "\(attribute.type) cannot hold\(remedy)", at: property)
     }
 
     /// Why values cannot be turned into those of an attribute by one word.

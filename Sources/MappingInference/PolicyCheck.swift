@@ -49,11 +49,12 @@ struct PolicyCheck {
             let known = policies.map(\.className)
             let hint =
                 known.isEmpty
-                ? "Start godwit, or its workers, from an executable that carries it"
+                ? "Run the command from an executable that carries it"
                 : NameSuggestion.hint(name, known, noun: "policies")
             return add(
                 mapping,
-                "migration policy \(name)\(called) is code of the app, and no worker has it. "
+                "migration policy \(name)\(called) is code of the app, and this command does not "
+                    + "carry it. "
                     + hint)
         }
         for property in mapping.relationships

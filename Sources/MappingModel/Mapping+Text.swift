@@ -40,7 +40,11 @@ extension EntityMapping {
             + changedRelationships.map { relationship in
                 let path = relationship.path.map { $0.isEmpty ? "SELF" : $0.joined(separator: ".") }
                 let source = path ?? relationship.source
-                let links = source.map { "links of \($0)" } ?? "no links of its own"
+                let isSet = policy?.sets.contains(relationship.destination) == true
+                let links =
+                    isSet
+                    ? "set by the policy"
+                    : source.map { "links of \($0)" } ?? "no links of its own"
                 return "  \(relationship.destination) = \(links)"
             }
     }

@@ -56,6 +56,7 @@ struct YAMLMappingTests {
         ("{value: $source.a, table: {x: 1}}", "a table needs otherwise"),
         ("{value: $source.a, table: {}, otherwise: 1}", "the table is empty"),
         ("{constant: 1, default: 2}", "constant cannot be combined"),
+        ("{constant: $source.title}", "looks like an expression"),
         ("{default: 2}", "needs an expression"),
         ("{value: unset, default: 2}", "an expression belongs here"),
         ("{convert: unset}", "an expression or the word automatic"),

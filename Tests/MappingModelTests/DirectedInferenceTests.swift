@@ -112,6 +112,32 @@ struct DirectedInferenceTests {
         #expect(try inference.value("headline", of: "Article") == .source("headline"))
     }
 
+    @Test("mistakes say what to write")
+    func remedies() throws {
+        func mistake(_ property: PropertyMappingDefinition) throws -> String {
+            let error = try #require(throws: MappingMismatch.self) {
+                try Inference(
+                    from: source(), to: destination(), by: definition(attributes: [property]))
+            }
+            return error.mistakes.map(\.description).joined(separator: "\n")
+        }
+        let joined = try mistake(attribute("title", "$source.headline + \" \" + $source.likes"))
+        #expect(joined.split(separator: "\n").count == 1)
+        #expect(
+            joined.contains(
+                "Write FUNCTION(FUNCTION($source.headline, \"stringByAppendingString:\", \" \"), "
+                    + "\"stringByAppendingString:\", CAST($source.likes, \"NSString\"))"),
+            "\(joined)")
+        #expect(
+            try mistake(attribute("title", "$source.posted"))
+                .contains("Write {convert: $source.posted}"))
+        #expect(
+            try mistake(attribute("title", "CAST($source.posted, \"NSString\")"))
+                .contains("Write CONVERT($source.posted, \"string\")"))
+        let automatic = PropertyMappingDefinition(destination: "title", value: .automatic)
+        #expect(try mistake(automatic).contains("Post has no attribute of this name"))
+    }
+
     @Test("without inference, what is not mentioned stays out")
     func unmentioned() throws {
         let inference = try Inference(

@@ -59,6 +59,11 @@ package enum Planner {
         plan.recordedRows = context.recordedRows
         plan.policyLinks = context.policyLinks
         plan.notes += facts.routes.compactMap(\.remainderNote)
+        if !context.policyPasses.isEmpty {
+            plan.notes.append(
+                "migration policies run when a store is migrated: a plan does not show what they "
+                    + "refuse")
+        }
         for name in Set(context.policyPasses.map(\.className)).sorted()
         where options.policies.named(name)?.isDeterministic == false {
             plan.notes.append(
