@@ -155,7 +155,8 @@ struct MappingCheck {
             return add(mapping, text, at: property)
         }
         guard !kind.fits(attribute.type) || attribute.type == .composite else { return }
-        let remedy = kind.converts(to: attribute.type) ? ". Write {convert: \(expression.text)}" : ""
+        let isConvertible = kind.converts(to: attribute.type)
+        let remedy = isConvertible ? ". Write {convert: \(expression.text)}" : ""
         add(
             mapping,
             "\(expression.text) gives \(kind.noun), which an attribute of type "
