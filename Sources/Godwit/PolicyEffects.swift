@@ -8,7 +8,8 @@ public struct PolicyEffects: Sendable {
     /// Names of attributes, of to-one relationships and of many-to-many relationships of the
     /// destination objects that the hooks set; what the mapping model says of these does not count.
     ///
-    /// All links of a many-to-many relationship that one policy sets come from policies.
+    /// All links of a many-to-many relationship that a policy sets come from policies: every entity
+    /// mapping with that relationship needs one that sets it.
     public var sets: [String]
     /// What the policy makes beside the destination objects of its entity mapping.
     public var creates: [CreatedEntity]
