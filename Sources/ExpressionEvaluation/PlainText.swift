@@ -20,7 +20,7 @@ package struct PlainText: Equatable, Sendable {
     let isASCII: Bool
     var letters = Letters.asTheyAre
 
-    /// The text of an input; nil where it has a NUL, which no expression may give.
+    /// The text of an input; nil where it has a NUL, which an evaluator sees as any character.
     package init?(input: Int, _ bytes: UnsafeRawBufferPointer) {
         origin = .input(input)
         isASCII = Self.isPlain(bytes)

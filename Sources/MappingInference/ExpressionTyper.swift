@@ -181,9 +181,11 @@ struct ExpressionTyper {
         return kind
     }
 
-    /// What a sum adds, that of sums within it included.
-    private static func summands(_ expression: MappingExpression) -> [MappingExpression] {
-        guard case .function(.add, let arguments) = expression else { return [expression] }
+    /// What a sum adds, that of sums of texts within it included.
+    private func summands(_ expression: MappingExpression) -> [MappingExpression] {
+        var probe = self
+        guard case .function(.add, let arguments) = expression, probe.kind(of: expression) == .text
+        else { return [expression] }
         return arguments.flatMap(summands)
     }
 
@@ -271,14 +273,17 @@ extension ExpressionTyper {
     private mutating func function(
         _ function: ExpressionFunction, _ arguments: [MappingExpression]
     ) -> ValueKind {
-        let operands = function == .add ? arguments.flatMap(Self.summands) : arguments
+        let operands = function == .add ? arguments.flatMap(summands) : arguments
         let kinds = operands.map { kind(of: $0) }
         switch function {
         case .now: return .date
         case .add where kinds.contains(.text):
             let texts = zip(operands, kinds).map { $1.isNumeric ? .cast($0, to: .string) : $0 }
             let joined = texts.dropFirst().reduce(texts[0]) { .function(.append, [$0, $1]) }
-            mistake("\(function.rawValue) needs numbers, not a text. Write \(joined.text)")
+            let isJoinable = kinds.allSatisfy { [.text, .number, .decimal].contains($0) }
+            mistake(
+                "\(function.rawValue) needs numbers, not a text"
+                    + (isJoinable ? ". Write \(joined.text)" : ""))
             return .text
         case .uppercase, .lowercase, .length, .append:
             for (kind, argument) in zip(kinds, arguments) where !kind.isText {

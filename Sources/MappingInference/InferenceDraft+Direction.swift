@@ -262,7 +262,9 @@ extension InferenceDraft {
     /// both.
     func isInverseOfPolicy(_ name: String, of entity: String) -> Bool {
         policies(linking: name, of: entity) { policy, other, inverse in
-            destination.model.isKind(other, of: inverse.owner)
+            // What is its own inverse has no other side.
+            destination.relationship(name, of: entity)?.reference != inverse.reference
+                && destination.model.isKind(other, of: inverse.owner)
                 && policy.sets.contains(inverse.relationship.name)
         }
     }

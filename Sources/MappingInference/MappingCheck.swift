@@ -121,7 +121,11 @@ struct MappingCheck {
             return add(mapping, noConversion(to: attribute, of: mapping.source), at: property)
         }
         if case .automatic = property.value, let from = mapping.source,
-            MappingDefinition.origin(of: attribute, in: source, from) == nil
+            !attribute.isTransient, attribute.derivation == nil,
+            MappingDefinition.origin(of: attribute, in: source, from) == nil,
+            !source.allAttributes(of: from).contains(where: {
+                $0.attribute.renamingIdentifier == attribute.renamingIdentifier ?? attribute.name
+            })
         {
             return add(
                 mapping,

@@ -117,7 +117,7 @@ extension Inference {
             if mistakes.isEmpty { part.mapEntities() }
             draft = part
         }
-        if mistakes.isEmpty { mistakes = PolicyCoverage(draft: draft).mistakes }
+        if mistakes.isEmpty { mistakes = PolicyCoverage(draft: draft, definition: turned).mistakes }
         if mistakes.isEmpty { mistakes = draft.finish().map { MappingMistake(text: "\($0)") } }
         guard mistakes.isEmpty else { throw MappingMismatch(mistakes: mistakes.inFileOrder) }
         for warning in check.warnings.inFileOrder { draft.notes.append(.neverEqual(warning)) }

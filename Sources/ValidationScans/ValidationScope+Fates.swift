@@ -148,11 +148,13 @@ extension ValidationScope {
     func isLinkCarriedByPolicy(_ key: PropertyKey) -> Bool {
         guard source.relationship(key) != nil else { return false }
         return [key, source.inverseKey(of: key)].compactMap { $0 }.contains { side in
-            let owners = mapping.entityMappings.filter { mapped in
-                mapped.source.map { source.model.isKind($0, of: side.entity) } == true
+            let owners = source.model.family(of: side.entity).filter { entity in
+                !entity.isAbstract && mapping.entityMappings.contains { $0.source == entity.name }
             }
-            return !owners.isEmpty
-                && owners.allSatisfy { $0.policy?.carries.contains(side.property) == true }
+            let carriers = mapping.entityMappings.filter {
+                $0.policy?.carries.contains(side.property) == true
+            }.map(\.source)
+            return !owners.isEmpty && owners.allSatisfy { carriers.contains($0.name) }
         }
     }
 }

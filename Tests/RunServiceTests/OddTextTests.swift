@@ -110,6 +110,77 @@ import Testing
     }
 }
 
+/// What mapped objects have before and after a policy saw them.
+@Suite("Policies beside defaults and other passes") struct PolicyDefaultTests {
+    private static func model(isNew: Bool) throws -> Model {
+        let number = Attribute(name: "number", type: .integer32)
+        let new = [
+            Attribute(name: "kind", type: .string, isOptional: false, defaultValue: .text("plain")),
+            Attribute(name: "label", type: .string, isOptional: false),
+        ]
+        return try Model(entities: [
+            Entity(
+                name: "Base", isAbstract: true, attributes: isNew ? [number] + new : [number]),
+            Entity(name: "Item", parent: "Base"), Entity(name: "Other", parent: "Base"),
+        ])
+    }
+
+    @Test(
+        "an object has its defaults, and each pass gives its own",
+        arguments: [
+            MigrationPlans.Strategy.whole, .partitioned,
+        ])
+    func defaults(strategy: MigrationPlans.Strategy) throws {
+        try StoreLab.run { lab in
+            var recipe = ForgeRecipe(model: try Self.model(isNew: false), seed: 6)
+            recipe.rows = ["Item": 120, "Other": 60]
+            try lab.forge(recipe)
+            try lab.damage("UPDATE ZBASE SET ZNUMBER = Z_PK")
+            let mapping = """
+                godwit-mapping: 1
+                entities:
+                  - source: Item
+                    destination: Item
+                    name: Low
+                    filter: number <= 50
+                    policy: KindPolicy
+                  - source: Item
+                    destination: Item
+                    name: High
+                    filter: number > 50
+                    policy: KindPolicy
+                  - source: Other
+                    destination: Item
+                    name: Others
+                    policy: KindPolicy
+                """
+            let outcome = try lab.migrate(
+                to: .model(DestinationModel(model: Self.model(isNew: true))),
+                options: PolicyLab.options(strategy, mapping: mapping, chunkBytes: 2048),
+                policies: [KindPolicy.self])
+            #expect(outcome.validation.isEqual, "\(outcome.validation.lines)")
+            let wrong = try lab.raw(lab.output) {
+                try Int.fetchOne(
+                    $0,
+                    sql: "SELECT count(*) FROM ZBASE WHERE ZLABEL <> 'a' OR ZKIND IS NOT "
+                        + "CASE WHEN ZNUMBER % 2 = 1 THEN 'odd' ELSE 'plain' END")
+            }
+            #expect(wrong == 0)
+        }
+    }
+}
+
+private struct KindPolicy: MigrationPolicy {
+    static let effects = PolicyEffects(sets: ["kind", "label"])
+
+    func createDestinationInstances(
+        for source: SourceObject, destination: DestinationObject, in context: MigrationContext
+    ) throws {
+        try destination.set("label", to: "a")
+        if try (source.integer("number") ?? 0) % 2 == 1 { try destination.set("kind", to: "odd") }
+    }
+}
+
 private struct OmittingPolicy: MigrationPolicy {
     @TaskLocal static var entity = ""
     static let effects = PolicyEffects(sets: ["label"], creates: [.inserted("Part", atMost: 2)])

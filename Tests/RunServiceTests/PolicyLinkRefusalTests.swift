@@ -117,6 +117,27 @@ import Testing
         }
     }
 
+    @Test("other objects can go without the links, which then count as lost")
+    func unset() throws {
+        try StoreLab.run { lab in
+            try Self.forgeLinked(lab)
+            let mapping = """
+                godwit-mapping: 1
+                entities:
+                  - entity: Note
+                    policy: FirstTagPolicy
+                  - entity: Long
+                    relationships: {tags: unset}
+                """
+            let outcome = try lab.migrate(
+                to: .model(DestinationModel(model: Self.linked())),
+                options: PolicyLab.options(.whole, mapping: mapping),
+                policies: [FirstTagPolicy.self])
+            #expect(outcome.validation.isEqual)
+            #expect(!outcome.validation.losses.isEmpty)
+        }
+    }
+
     @Test("a policy cannot put objects into a list that the mapping fills")
     func sharedList() throws {
         try StoreLab.run { lab in

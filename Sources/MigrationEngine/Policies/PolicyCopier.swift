@@ -58,35 +58,47 @@ struct PolicyCopier {
                 file: file, pass: pass, policy: policy, connection: connection,
                 writer: MadeObjectWriter(connection, file.destination))
             try run(code, PolicyPortion(context, support: support))
-            try refuseMissing(pass)
+        }
+        // Several passes may share the objects of one entity.
+        for rows in plan.recordedRows(of: feed) { try refuseMissing(rows) }
+    }
+
+    /// Refuses objects without a value that they need and that only a policy could give.
+    private func refuseMissing(_ rows: RecordedRows) throws(EngineError) {
+        let pass = plan.policies.first { pass in
+            pass.objects == rows.objects || pass.blocks.contains { $0.objects == rows.objects }
+        }
+        guard let pass else { return }
+        for (column, property) in file.destination.needed(rows) {
+            let conditions =
+                ["Z_ENT = \(rows.objects.number)", "\(SQLText.quoted(column)) IS NULL"]
+                + rows.objects.keys.conditions(on: "Z_PK")
+            let key = try EngineError.translating { () throws(StoreError) in
+                try connection.integer(
+                    "SELECT Z_PK FROM main.\(SQLText.quoted(rows.objects.table)) WHERE "
+                        + "\(conditions.joined(separator: " AND ")) LIMIT 1")
+            }
+            guard let key else { continue }
+            let source = try object(pass.sourceKey(of: key, in: rows.objects), of: pass)
+            throw .policyFailed(
+                "migration policy \(pass.className) failed for \(uri(of: source)): it gave "
+                    + "\(rows.objects.entity).\(property) no value, which is required. The "
+                    + "original store was not changed; correct the policy or the object and replay")
         }
     }
 
-    /// Refuses objects without a value that they need and that only the policy could give.
-    private func refuseMissing(_ pass: PolicyPass) throws(EngineError) {
-        let ranges = [pass.objects] + pass.blocks.map(\.objects)
-        for rows in plan.recordedRows where ranges.contains(rows.objects) {
-            let needed = file.destination.needed(rows)
-            for (column, property) in needed {
-                let conditions =
-                    ["Z_ENT = \(rows.objects.number)", "\(SQLText.quoted(column)) IS NULL"]
-                    + rows.objects.keys.conditions(on: "Z_PK")
-                let key = try EngineError.translating { () throws(StoreError) in
-                    try connection.integer(
-                        "SELECT Z_PK FROM main.\(SQLText.quoted(rows.objects.table)) WHERE "
-                            + "\(conditions.joined(separator: " AND ")) LIMIT 1")
-                }
-                guard let key else { continue }
-                let source = SourceObjectKey(
-                    entity: plan.mapping.entityMappings[pass.mapping].source ?? "",
-                    key: pass.sourceKey(of: key, in: rows.objects))
-                throw .policyFailed(
-                    "migration policy \(pass.className) failed for \(uri(of: source)): it gave "
-                        + "\(rows.objects.entity).\(property) no value, which is required. The "
-                        + "original store was not changed; correct the policy or the object and "
-                        + "replay")
-            }
+    /// A source object of a pass, or of another pass over the same table.
+    private func object(_ key: Int64, of pass: PolicyPass) throws(EngineError) -> SourceObjectKey {
+        let number = try EngineError.translating { () throws(StoreError) in
+            try connection.integer(
+                "SELECT Z_ENT FROM src.\(SQLText.quoted(pass.sourceTable)) WHERE Z_PK = \(key)")
         }
+        let order = file.source.entityOrder
+        let place = Int(clamping: number ?? 0) - 1
+        let own = plan.mapping.entityMappings[pass.mapping].source ?? ""
+        let isAlone = file.source.table(of: own).flatMap { file.source.onlyEntity(of: $0) } != nil
+        return SourceObjectKey(
+            entity: !isAlone && order.indices.contains(place) ? order[place] : own, key: key)
     }
 
     private func run(_ code: any PolicyCode, _ portion: PolicyPortion) throws(EngineError) {

@@ -119,7 +119,11 @@ struct FeedPlanner {
             let value = mapping.attributes.first(where: { $0.destination == key.property })?.value
         else { return nil }
         switch value {
-        case .null, .policy(nil): return nil
+        case .null: return nil
+        case .policy(nil):
+            // As Core Data inserts an object before a policy sees it.
+            return context.destination.model.attribute(key.property, of: entity.destination)?
+                .attribute.defaultValue.map { .constant(stored($0, in: column)) }
         case .expression(let expression), .policy(let expression?):
             return .computed(try computed(expression, key, column: column, for: entity))
         case .constant(let value): return .constant(stored(value, in: column))

@@ -50,6 +50,9 @@ package enum FunctionResult {
 }
 
 /// Functions of the program that statements call.
+///
+/// Those of GRDB copy every argument and end a text at its first NUL: a function that is called for
+/// every row took longer than all the rest of a copy.
 package enum SQLFunction {
     /// Makes a function known to the statements of a connection.
     ///

@@ -1,17 +1,18 @@
 /// Something that keeps its identity over a rename through a renaming identifier.
-struct Identified: Hashable {
-    let name: String
+package struct Identified: Hashable {
+    /// The name.
+    package let name: String
     /// The renaming identifier, or the name where there is none.
-    let identifier: String
+    package let identifier: String
 
     /// Models often repeat the name as the identifier, so nil and the name mean the same.
-    init(name: String, identifier: String?) {
+    package init(name: String, identifier: String?) {
         self.name = name
         self.identifier = identifier ?? name
     }
 
     /// Whether the identifier says more than the name.
-    var isExplicit: Bool { identifier != name }
+    package var isExplicit: Bool { identifier != name }
 }
 
 /// Pairs of things on the two sides of a migration, found by identifier and by name.
@@ -19,17 +20,18 @@ struct Identified: Hashable {
 /// First identifiers on both sides are compared, then destination identifiers with source
 /// names, then names. An explicit identifier claims before a name does, and nothing is
 /// claimed twice.
-struct IdentifierMatching {
+package struct IdentifierMatching {
     /// A claim that more than one pair could fulfil.
-    struct Ambiguity: Hashable {
-        let identifier: String
-        let destinations: [String]
-        let sources: [String]
+    package struct Ambiguity: Hashable {
+        package let identifier: String
+        package let destinations: [String]
+        package let sources: [String]
     }
 
     /// Source name by destination name.
-    private(set) var sources: [String: String] = [:]
-    private(set) var ambiguities: [Ambiguity] = []
+    package private(set) var sources: [String: String] = [:]
+    /// Claims that could not be decided.
+    package private(set) var ambiguities: [Ambiguity] = []
     private var claimed: Set<String> = []
     /// Destinations that are part of an ambiguity and take no part in later comparisons.
     private var undecided: Set<String> = []
@@ -37,7 +39,7 @@ struct IdentifierMatching {
     /// Compares two lists, each without repeated names.
     ///
     /// - Complexity: O(n log n) unless many share one identifier.
-    init(destinations: [Identified], sources: [Identified]) {
+    package init(destinations: [Identified], sources: [Identified]) {
         let byIdentifier = Dictionary(grouping: destinations, by: \.identifier)
         let sourcesByIdentifier = Dictionary(grouping: sources, by: \.identifier)
         for (identifier, group) in byIdentifier.sorted(by: { $0.key < $1.key }) {
