@@ -84,7 +84,7 @@ import Testing
             state: prepared.request.state, destination: prepared.request.destination,
             options: options, slots: prepared.request.slots)
         do throws(RunError) {
-            _ = try EngineMigration(request, policies: policies.library).run()
+            _ = try EngineMigration(request, policies: policies.carriedPolicies).run()
         } catch {
             if case .plan(.refused(let texts)) = error {
                 let rule = texts.first?.split(separator: "(rule: ").last?.prefix { $0 != ")" }
@@ -162,7 +162,8 @@ struct CopyingPolicies {
         }
     }
 
-    var library: PolicyLibrary {
+    /// The policies, as a process carries them.
+    var carriedPolicies: PolicyLibrary {
         PolicyLibrary(
             declarations.map { declaration in
                 let name = String(declaration.className.dropFirst("Copy".count))
