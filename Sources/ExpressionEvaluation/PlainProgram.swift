@@ -101,9 +101,11 @@ package final class PlainProgram: Sendable {
             // Carried as SQL carries it, also what is no UTF-8.
             case .asTheyAre: return Array(found.bytes)
             case .upper where !text.isASCII:
-                return Array(String(decoding: found.bytes, as: UTF8.self).uppercased().utf8)
+                return LetterTable.upper.changed(found.bytes)
+                    ?? Array(String(decoding: found.bytes, as: UTF8.self).uppercased().utf8)
             case .lower where !text.isASCII:
-                return Array(String(decoding: found.bytes, as: UTF8.self).lowercased().utf8)
+                return LetterTable.lower.changed(found.bytes)
+                    ?? Array(String(decoding: found.bytes, as: UTF8.self).lowercased().utf8)
             case .upper, .lower:
                 return [UInt8](unsafeUninitializedCapacity: found.count) { buffer, count in
                     for place in 0..<found.count {

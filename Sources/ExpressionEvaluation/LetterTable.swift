@@ -1,0 +1,93 @@
+/// What changes of letters make of texts in UTF-8, as `String.uppercased()` and `lowercased()` do.
+///
+/// The library looks every scalar up in its data; texts of European languages get by with a table
+/// of the scalars of two bytes.
+struct LetterTable: Sendable {
+    static let upper = LetterTable { $0.properties.uppercaseMapping }
+    static let lower = LetterTable { $0.properties.lowercaseMapping }
+
+    /// The most bytes of a text; for others the library's function must do.
+    static let longest = 1 << 16
+
+    /// By scalars from U+0080: up to 7 bytes, the first one lowest, their number highest.
+    private let changed: [UInt64]
+    private let isUpper: Bool
+
+    private init(_ change: (Unicode.Scalar) -> String) {
+        isUpper = change("a") == "A"
+        changed = (0x80..<0x800).compactMap { Unicode.Scalar($0) }.map { scalar in
+            let bytes = Array(change(scalar).utf8)
+            let packed = bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            return packed | UInt64(bytes.count) << 56
+        }
+    }
+
+    /// The changed text; nil for one that has other scalars with letters, that is no UTF-8, or
+    /// that is too long.
+    ///
+    /// - Complexity: O(n).
+    func changed(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard text.count <= Self.longest else { return nil }
+        var isKnown = true
+        // No scalar of two bytes becomes more than six (tested for all of them).
+        let result = [UInt8](unsafeUninitializedCapacity: 3 * text.count) { buffer, count in
+            isKnown = change(text, to: buffer, &count)
+        }
+        return isKnown ? result : nil
+    }
+
+    private func change(
+        _ text: UnsafeRawBufferPointer, to buffer: UnsafeMutableBufferPointer<UInt8>,
+        _ count: inout Int
+    ) -> Bool {
+        changed.withUnsafeBufferPointer { changed in
+            var place = 0
+            while place < text.count {
+                let byte = text[place]
+                switch byte {
+                case 0..<0x80:
+                    buffer[count] = PlainBytes.changed(byte, isUpper ? .upper : .lower)
+                    count += 1
+                    place += 1
+                case 0xC2...0xDF:
+                    guard place + 1 < text.count, text[place + 1] & 0xC0 == 0x80 else {
+                        return false
+                    }
+                    let scalar = Int(byte & 0x1F) << 6 | Int(text[place + 1] & 0x3F)
+                    var bytes = changed[scalar - 0x80]
+                    for _ in 0..<Int(bytes >> 56) {
+                        buffer[count] = UInt8(truncatingIfNeeded: bytes)
+                        bytes >>= 8
+                        count += 1
+                    }
+                    place += 2
+                default:
+                    guard let scalar = Self.caseless(text, at: place) else { return false }
+                    for byte in text[place..<place + scalar] {
+                        buffer[count] = byte
+                        count += 1
+                    }
+                    place += scalar
+                }
+            }
+            return true
+        }
+    }
+
+    /// The number of bytes of a scalar of three that is no letter with a case: signs, and the
+    /// scripts of Asia; nil for another one.
+    private static func caseless(_ text: UnsafeRawBufferPointer, at place: Int) -> Int? {
+        guard text[place] & 0xF0 == 0xE0, place + 2 < text.count,
+            text[place + 1] & 0xC0 == 0x80, text[place + 2] & 0xC0 == 0x80
+        else { return nil }
+        let scalar =
+            UInt32(text[place] & 0x0F) << 12 | UInt32(text[place + 1] & 0x3F) << 6
+            | UInt32(text[place + 2] & 0x3F)
+        switch scalar {
+        case 0x0900..<0x1000, 0x2000..<0x2100, 0x2200..<0x2400, 0x2500..<0x2C00,
+            0x3000..<0xA000, 0xAC00..<0xD7A0:
+            return 3
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import ExpressionEvaluation
+import MappingExpressions
+import Testing
+
+/// Letters that programs change, against the standard library.
+struct LetterTests {
+    private static func changed(_ text: [UInt8], _ program: PlainProgram) -> [UInt8]? {
+        text.withUnsafeBytes { bytes in
+            let value = program.value({ PlainText(input: $0, bytes).map { .text($0) } }) { _ in
+                bytes
+            }
+            guard case .text(let text)? = value else { return nil }
+            return program.utf8(text) { _ in bytes }
+        }
+    }
+
+    private static func program(_ function: ExpressionFunction) throws -> PlainProgram {
+        try #require(
+            PlainProgram(.function(function, [.variable("a")]), inputs: ["a": 0], now: 0))
+    }
+
+    @Test func everyScalarIsChangedAsByTheLibrary() throws {
+        let (upper, lower) = (try Self.program(.uppercase), try Self.program(.lowercase))
+        var wrong: [UInt32] = []
+        // Of the scalars beyond the first plane one block has letters, or is like those.
+        for value in UInt32(1)...0x1_07FF {
+            guard let scalar = Unicode.Scalar(value) else { continue }
+            let text = "aB" + String(scalar) + "é"
+            let bytes = Array(text.utf8)
+            if Self.changed(bytes, upper) != Array(text.uppercased().utf8)
+                || Self.changed(bytes, lower) != Array(text.lowercased().utf8)
+            {
+                wrong.append(value)
+            }
+        }
+        #expect(wrong.isEmpty)
+    }
+
+    @Test(arguments: [
+        [0x61, 0xC3], [0xC3, 0x61], [0xC1, 0xBF], [0xE2, 0x80], [0xE0, 0x9F, 0xBF],
+        [0xED, 0xA0, 0x80], [0xF0, 0x9F, 0x98], [0xFF, 0x61], [0x80], [0xC3, 0xA9, 0xC3],
+    ] as [[UInt8]])
+    func whatIsNoTextIsRepaired(_ bytes: [UInt8]) throws {
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(
+            Self.changed(bytes, try Self.program(.uppercase)) == Array(text.uppercased().utf8))
+        #expect(
+            Self.changed(bytes, try Self.program(.lowercase)) == Array(text.lowercased().utf8))
+    }
+
+    @Test func longTextsAreChangedWhole() throws {
+        for count in [32_767, 32_768, 32_769] {
+            let text = String(repeating: "é", count: count)
+            #expect(
+                Self.changed(Array(text.utf8), try Self.program(.uppercase))
+                    == Array(text.uppercased().utf8))
+        }
+    }
+}
