@@ -85,6 +85,7 @@ extension FeedPlanner {
     ) throws(PlanError) {
         try planned.refuseDoubledTargets()
         try planned.refuseDoubledOwners()
+        if order != nil { try planned.refuseSharedPlaces() }
         links.append(
             LinkPlan(
                 table: table, purpose: purpose, orderColumn: isOrdered ? order : nil,
@@ -110,6 +111,7 @@ extension FeedPlanner {
                 table == feed.sourceTable,
                 isFoundByRow(key, relation.target, entityColumn: entityColumn)
             else { continue }
+            try planned.refuseSharedPlaces()
             if let order { return .column(order) }
             try planned.refuseNewPlaces()
             try planned.refuseDoubledOwners()

@@ -12,6 +12,7 @@ enum JoinPlanner {
             for planned in relations.relations(feeding: join.naming) {
                 try planned.refuseDoubledTargets()
                 try planned.refuseDoubledOwners()
+                if join.namingOrder != nil { try planned.refuseSharedPlaces() }
                 let relation = planned.relation
                 if join.namingOrder != nil && relation.storage.ownerOrder == nil
                     || join.inverseOrder != nil && relation.storage.targetOrder == nil

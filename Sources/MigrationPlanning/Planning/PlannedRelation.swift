@@ -20,6 +20,9 @@ struct PlannedRelation {
     let target: PlannedEnd
     /// Whether other links of the same source relationship come by another relation.
     var isRest = false
+    /// For a rest: an entity mapping that states the links, and one that leaves them to the other
+    /// end, both of which make an object of one source object; nil where none do.
+    var sharing: [String]?
 
     /// The relation as plans have it.
     var relation: SourceRelation {
@@ -85,6 +88,17 @@ struct PlannedRelation {
                 + "of \(name) lead to. In \(destination), name one of them, as in "
                 + "{source: $source.\(name.split(separator: ".").last ?? ""), mapping: "
                 + "\(names[0])}")
+    }
+
+    /// Refuses links of objects that would stand in one place of an ordered list.
+    ///
+    /// - Throws: `PlanError.unsupported` with the way out.
+    func refuseSharedPlaces() throws(PlanError) {
+        guard let names = sharing else { return }
+        throw .unsupported(
+            "entity mappings \(names[0]) and \(names[1]) both make the objects that have the links "
+                + "of \(name), and both would have the same place in \(destination). In "
+                + "\(destination), name one of them, as in {source: …, mapping: \(names[0])}")
     }
 
     /// Refuses links of objects of which there are two, where a link can have one owner alone.

@@ -25,7 +25,8 @@ struct RelationPlanner {
             if let turned = inverseKey(of: other.key, in: context.source.model),
                 own.contains(where: { $0.key == turned })
             {
-                let rest = rest(of: turned, destination: key, inverse: inverse, statedBy: other)
+                var rest = rest(of: turned, destination: key, inverse: inverse, statedBy: other)
+                rest.sharing = sharing(rest, relations)
                 if !rest.owner.passes.isEmpty { rests.append(rest) }
             } else {
                 others.append(relation(other, destination: inverse))
@@ -61,6 +62,24 @@ struct RelationPlanner {
             storage: context.source.storage(of: source), owner: owners,
             target: context.end(ofSource: other.key.entity) { states(other, inverse, $0) },
             isRest: true)
+    }
+
+    /// An entity mapping of other relations and one of a rest that make objects of one source
+    /// object; nil where there are none.
+    private func sharing(_ rest: PlannedRelation, _ others: [PlannedRelation]) -> [String]? {
+        let passes = context.allPasses
+        func taking(_ relation: PlannedRelation) -> [PlanContext.Pass] {
+            passes.filter { relation.owner.passes.contains($0.place) }
+        }
+        for one in others.filter({ $0.name == rest.name }).flatMap(taking) {
+            for other in taking(rest)
+            where one.mapping.source == other.mapping.source
+                && !Set(one.numbers).isDisjoint(with: other.numbers)
+            {
+                return [one.mapping.name, other.mapping.name]
+            }
+        }
+        return nil
     }
 
     /// Whether an entity mapping names a source relationship for a destination relationship.

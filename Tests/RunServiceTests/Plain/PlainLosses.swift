@@ -143,13 +143,14 @@ struct PlainLosses {
         let mappings = mappings(of: entity)
         guard reads(key, mappings) else { return false }
         return mappings.contains { mapped in
-            guard let to = mapped.destination,
-                let name = mapped.relationships.first(where: { $0.source == key?.property })?
-                    .destination,
-                let found = destination.relationship(name, of: to)?.relationship
-            else { return false }
-            return targets.contains {
-                $0.destination.map { destination.isKind($0, of: found.destination) } == true
+            // One relationship can be read for several.
+            mapped.relationships.contains { stated in
+                guard stated.source == key?.property, let to = mapped.destination,
+                    let found = destination.relationship(stated.destination, of: to)?.relationship
+                else { return false }
+                return targets.contains {
+                    $0.destination.map { destination.isKind($0, of: found.destination) } == true
+                }
             }
         }
     }
