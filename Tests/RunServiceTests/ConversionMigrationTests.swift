@@ -8,6 +8,7 @@ import MigrationPlans
 import MigrationValidation
 import RunService
 import StoreForge
+import StateFolders
 import StoreRuns
 import TestSupport
 import Testing
@@ -153,6 +154,12 @@ import Testing
                 to: destination(), options: plain, namesStore: strategy == .whole,
                 saying: ["Note.count of x-coredata://\(uuid)/Note/p11 cannot be computed"])
             #expect(said?.text.contains("secret") == false)
+            // A plan computes the values as well, and says the same.
+            let request = try lab.request(to: destination(), options: plain)
+            let error = try #require(throws: RunError.self) {
+                try StorePlanning(request).plan()
+            }
+            #expect(error.description.contains("/Note/p11 cannot be computed"))
         }
     }
 

@@ -105,7 +105,9 @@ package struct StoreSurvey {
             throw EngineError.noMapping(
                 "\(store.path): \(error). The store was not changed. Correct the mapping")
         } catch let error as StoreError {
-            try failures.translating { () throws(EngineError) in throw EngineError.store(error) }
+            try failures.translating(isFilter: true) { () throws(EngineError) in
+                throw EngineError.store(error)
+            }
         }
     }
 

@@ -235,20 +235,26 @@ package final class ValueFailures: Sendable {
 
     /// Runs a statement; a value that could not be computed is a fault of data or mapping.
     ///
+    /// - Parameters:
+    ///   - isFilter: whether the values are those of filters, which have no replacement.
+    ///   - body: runs it.
     /// - Throws: `EngineError.dataRefused` for such a value, else what the body throws.
     package func translating<Value>(
-        _ body: () throws(EngineError) -> Value
+        isFilter: Bool = false, _ body: () throws(EngineError) -> Value
     ) throws(EngineError) -> Value {
         do throws(EngineError) {
             return try body()
         } catch {
             guard let text = first.withLock({ $0 }) else { throw error }
             let place = store.map { "\($0): " } ?? ""
-            throw .dataRefused(
-                "\(place)\(text). Nothing was written. Correct the expression in the mapping or "
-                    + "the data, or let the mapping give such values: failing: {constant: …}, or "
-                    + "default: … where there is none. For an optional attribute, failing: drop "
-                    + "counts them as losses")
+            let remedy =
+                isFilter
+                ? "Correct the data, or let the filter test first what it needs, as in "
+                    + "$source.parts != 0 AND $source.whole / $source.parts > 2"
+                : "Correct the expression in the mapping or the data, or let the mapping give "
+                    + "such values: failing: {constant: …}, or default: … where there is none. "
+                    + "For an optional attribute, failing: drop counts them as losses"
+            throw .dataRefused("\(place)\(text). Nothing was written. \(remedy)")
         }
     }
 }
