@@ -5,7 +5,7 @@ package import MappingExpressions
 ///
 /// It gives what an evaluator gives, several times as fast, and leaves to it whatever is no plain
 /// case: errors, numbers that are too large, values of different kinds. Of texts beyond ASCII it
-/// changes letters and sees beginnings; what else is asked of them is left, too.
+/// changes letters, counts, and sees parts that no mark of a letter touches.
 ///
 /// An object: loops over rows would count references to the parts of a structure.
 package final class PlainProgram: Sendable {
@@ -198,7 +198,9 @@ package final class PlainProgram: Sendable {
         if value == .null { return .null }
         guard case .text(var text) = value, text.hasBytes else { return nil }
         guard case .letters(let letters) = step else {
-            return text.isASCII ? .integer(Int64(bytes(text).count)) : nil
+            if text.isASCII { return .integer(Int64(bytes(text).count)) }
+            guard text.letters == .asTheyAre else { return nil }
+            return bytes(text).utf16Count.map { .integer(Int64($0)) }
         }
         // Two changes of ASCII letters are the second one; those of others are not.
         guard text.isASCII || text.letters == .asTheyAre else { return nil }
@@ -237,19 +239,20 @@ package final class PlainProgram: Sendable {
             guard whole.hasBytes, wanted.hasBytes else { return nil }
             let (text, form) = (bytes(whole), bytes(wanted))
             guard wanted.isASCII else { return nil }
+            let last = max(0, text.count - form.count)
+            let places =
+                switch part {
+                case .beginning: 0...0
+                case .end: last...last
+                case .anywhere: 0...last
+                }
             if !whole.isASCII {
-                guard part == .beginning, whole.letters == .asTheyAre,
-                    text.isASCII(through: form.count)
-                else { return nil }
-            }
-            switch part {
-            case .beginning: return text.has(form, at: 0, foldsCase: foldsCase)
-            case .end: return text.has(form, at: text.count - form.count, foldsCase: foldsCase)
-            case .anywhere:
-                return (0...max(0, text.count - form.count)).contains {
-                    text.has(form, at: $0, foldsCase: foldsCase)
+                guard whole.letters == .asTheyAre else { return nil }
+                guard part == .beginning, text.isASCII(through: form.count) else {
+                    return foldsCase ? nil : text.has(form, amid: places)
                 }
             }
+            return places.contains { text.has(form, at: $0, foldsCase: foldsCase) }
         default: return nil
         }
     }

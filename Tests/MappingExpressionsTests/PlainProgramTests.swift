@@ -135,6 +135,8 @@ extension PlainProgramTests {
         "", "a", "A", "ab", "aB", "Abc", "bc", "c", "k", "zebra", "x'y", "a\r\nb", " ", "~",
         "\u{E9}", "e\u{301}", "a\u{301}", "\u{212A}", "stra\u{DF}e", "ab\u{301}c", "\u{1F600}a",
         "\u{130}", "a\u{0}b", "abcdefgh", "abcdefghI", "\u{37E}", "A\u{E9}", "abc\u{E9}",
+        "\u{E9}ab", "a\u{E9}b", "\u{E9}\u{301}a", "\u{3BB}c\u{3BB}", "c\u{5B0}bc", "\u{E9}",
+        "\u{600}ab", "a\u{200D}b",
     ]
 
     private static func text(
