@@ -238,6 +238,7 @@ package final class ValueFailures: Sendable {
     /// - Parameters:
     ///   - isFilter: whether the values are those of filters, which have no replacement.
     ///   - body: runs it.
+    /// - Returns: what the body returns.
     /// - Throws: `EngineError.dataRefused` for such a value, else what the body throws.
     package func translating<Value>(
         isFilter: Bool = false, _ body: () throws(EngineError) -> Value
