@@ -74,19 +74,24 @@ struct LetterTable: Sendable {
         }
     }
 
-    /// The number of bytes of a scalar of three that is no letter with a case: signs, and the
-    /// scripts of Asia; nil for another one.
+    /// The number of bytes of a scalar of three or four that has no case: signs, the scripts of
+    /// Asia, and emoji; nil for another one.
     private static func caseless(_ text: UnsafeRawBufferPointer, at place: Int) -> Int? {
-        guard text[place] & 0xF0 == 0xE0, place + 2 < text.count,
-            text[place + 1] & 0xC0 == 0x80, text[place + 2] & 0xC0 == 0x80
+        let count = text[place] & 0xF0 == 0xE0 ? 3 : 4
+        guard place + count <= text.count,
+            text[(place + 1)..<(place + count)].allSatisfy({ $0 & 0xC0 == 0x80 })
         else { return nil }
-        let scalar =
-            UInt32(text[place] & 0x0F) << 12 | UInt32(text[place + 1] & 0x3F) << 6
-            | UInt32(text[place + 2] & 0x3F)
-        switch scalar {
-        case 0x0900..<0x1000, 0x2000..<0x2100, 0x2200..<0x2400, 0x2500..<0x2C00,
-            0x3000..<0xA000, 0xAC00..<0xD7A0:
-            return 3
+        var scalar = UInt32(text[place] & (count == 3 ? 0x0F : 0x07))
+        for byte in text[(place + 1)..<(place + count)] {
+            scalar = scalar << 6 | UInt32(byte & 0x3F)
+        }
+        switch (text[place], scalar) {
+        case (0xE0...0xEF, 0x0900..<0x1000), (0xE0...0xEF, 0x2000..<0x2100),
+            (0xE0...0xEF, 0x2200..<0x2400), (0xE0...0xEF, 0x2500..<0x2C00),
+            (0xE0...0xEF, 0x3000..<0xA000), (0xE0...0xEF, 0xAC00..<0xD7A0),
+            (0xE0...0xEF, 0xFB1D..<0xFF21), (0xE0...0xEF, 0xFFE0...0xFFFF),
+            (0xF0, 0x1F000..<0x1FB00):
+            return count
         default: return nil
         }
     }

@@ -88,15 +88,17 @@ extension PlainBytes {
         return width
     }
 
-    /// Whether all scalars have one or two bytes, and none of those means the same as an ASCII
-    /// character, as the Greek question mark does.
-    private var isCommon: Bool {
+    /// Whether the text is UTF-8, and no scalar of it means the same as an ASCII character: the
+    /// Greek question mark, the Greek accent and the sign of the kelvin do.
+    private var isDistinct: Bool {
         var place = 0
         while place < count {
-            switch scalarWidth(at: place) {
-            case 1: place += 1
-            case 2 where (bytes[place], bytes[place + 1]) != (0xCD, 0xBE): place += 2
-            default: return false
+            guard let width = scalarWidth(at: place) else { return false }
+            switch (bytes[place], width) {
+            case (0xCD, _) where bytes[place + 1] == 0xBE: return false
+            case (0xE1, _) where bytes[place + 1] == 0xBF && bytes[place + 2] == 0xAF: return false
+            case (0xE2, _) where bytes[place + 1] == 0x84 && bytes[place + 2] == 0xAA: return false
+            default: place += width
             }
         }
         return true
@@ -105,7 +107,7 @@ extension PlainBytes {
     /// Whether the text has an ASCII text at one of some places; nil where an evaluator must say
     /// whether a mark of a letter touches it.
     func has(_ part: PlainBytes, amid places: ClosedRange<Int>) -> Bool? {
-        guard isCommon else { return nil }
+        guard isDistinct else { return nil }
         var isUnsure = false
         for place in places where has(part, at: place, foldsCase: false) {
             let end = place + part.count

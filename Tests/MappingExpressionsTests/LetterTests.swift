@@ -1,4 +1,5 @@
 import ExpressionEvaluation
+import Foundation
 import MappingExpressions
 import Testing
 
@@ -22,8 +23,8 @@ struct LetterTests {
     @Test func everyScalarIsChangedAsByTheLibrary() throws {
         let (upper, lower) = (try Self.program(.uppercase), try Self.program(.lowercase))
         var wrong: [UInt32] = []
-        // Of the scalars beyond the first plane one block has letters, or is like those.
-        for value in UInt32(1)...0x1_07FF {
+        // Beyond the first plane: letters of one block, and emoji.
+        for value in Array(UInt32(1)...0x1_07FF) + Array(0x1_F000...0x1_FB00) {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let text = "aB" + String(scalar) + "é"
             let bytes = Array(text.utf8)
@@ -47,6 +48,19 @@ struct LetterTests {
             Self.changed(bytes, try Self.program(.uppercase)) == Array(text.uppercased().utf8))
         #expect(
             Self.changed(bytes, try Self.program(.lowercase)) == Array(text.lowercased().utf8))
+    }
+
+    /// Searches beyond ASCII rely on these being all.
+    @Test func threeScalarsMeanTheSameAsASCII() {
+        let found = (UInt32(0x80)...0xFFFF).filter { value in
+            guard let scalar = Unicode.Scalar(value) else { return false }
+            let parts = String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars
+            return parts.first?.isASCII == true
+                && parts.dropFirst().allSatisfy {
+                    $0.properties.canonicalCombiningClass == .notReordered
+                }
+        }
+        #expect(found == [0x37E, 0x1FEF, 0x212A])
     }
 
     @Test func longTextsAreChangedWhole() throws {

@@ -136,7 +136,8 @@ extension PlainProgramTests {
         "\u{E9}", "e\u{301}", "a\u{301}", "\u{212A}", "stra\u{DF}e", "ab\u{301}c", "\u{1F600}a",
         "\u{130}", "a\u{0}b", "abcdefgh", "abcdefghI", "\u{37E}", "A\u{E9}", "abc\u{E9}",
         "\u{E9}ab", "a\u{E9}b", "\u{E9}\u{301}a", "\u{3BB}c\u{3BB}", "c\u{5B0}bc", "\u{E9}",
-        "\u{600}ab", "a\u{200D}b",
+        "\u{600}ab", "a\u{200D}b", "\u{1FEF}a", "=\u{338}b", "\u{2260}b", "\u{65E5}ab\u{65E5}",
+        "\u{1E6B}\u{323}a", "\u{FB01}a", "\u{1F469}\u{200D}\u{1F467}c",
     ]
 
     private static func text(

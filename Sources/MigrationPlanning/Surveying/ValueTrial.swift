@@ -6,7 +6,7 @@ package import SafeSQLite
 /// Computes the values of a plan's mappings without writing any, so that a plan tells which one
 /// would stop the migration.
 package enum ValueTrial {
-    /// Computes everything but what methods of policies compute: those run with the migration alone.
+    /// Computes everything but what methods of policies compute: they run in migrations alone.
     ///
     /// - Parameters:
     ///   - plan: of the store.
