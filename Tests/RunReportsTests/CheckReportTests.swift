@@ -85,6 +85,14 @@ import Testing
         #expect(text.hasPrefix("::error title=V%3A mapping::y\n"))
     }
 
+    @Test func annotationsNameTheLine() throws {
+        let mistake = CheckReport.Case(
+            name: "Note.title", file: "m.yaml", line: 7, failure: .init(kind: "mapping", text: "x"))
+        #expect(
+            report([mistake]).github
+                .hasPrefix("::error file=m.yaml,line=7,title=Note.title%3A mapping::x\n"))
+    }
+
     @Test func aCommandThatCannotBeginIsACase() throws {
         let text = report([]).failed("usage", "no such bundle").junit
         #expect(text.contains("tests=\"1\" failures=\"1\""))

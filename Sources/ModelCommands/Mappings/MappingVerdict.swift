@@ -71,6 +71,7 @@ struct MappingVerdict: Encodable {
             let place = [mistake.entityMapping, mistake.property].compactMap { $0 }
             return CheckReport.Case(
                 name: place.isEmpty ? file : place.joined(separator: "."), file: file,
+                line: mistake.position?.line,
                 failure: CheckReport.Failure(kind: "mapping", text: "\(mistake)"))
         }
     }

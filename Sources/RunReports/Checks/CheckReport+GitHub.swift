@@ -7,7 +7,11 @@ extension CheckReport {
     package var github: String {
         let failed = cases.compactMap { one in one.failure.map { (one, $0) } }.enumerated()
             .sorted { ($0.element.1.rank, $0.offset) < ($1.element.1.rank, $1.offset) }
-            .map { Finding(file: $1.0.file, title: "\($1.0.name): \($1.1.kind)", text: $1.1.text) }
+            .map { _, found in
+                Finding(
+                    file: found.0.file, line: found.0.line,
+                    title: "\(found.0.name): \(found.1.kind)", text: found.1.text)
+            }
         let warned =
             notes.map { Finding(file: nil, title: name, text: $0) }
             + cases.flatMap { one in
@@ -16,7 +20,7 @@ extension CheckReport {
         var lines: [String] = []
         for (command, found) in [("error", failed), ("warning", warned)] {
             lines += found.prefix(CheckReport.annotationLimit).map {
-                CheckReport.annotation(command, file: $0.file, title: $0.title, $0.text)
+                CheckReport.annotation(command, $0)
             }
             lines += found.dropFirst(CheckReport.annotationLimit).map { one in
                 "\(command): \(one.title): "
@@ -37,6 +41,7 @@ extension CheckReport {
     /// One error or warning.
     private struct Finding {
         let file: String?
+        var line: Int?
         let title: String
         let text: String
     }
@@ -44,11 +49,11 @@ extension CheckReport {
     /// What GitHub shows of one step and one level.
     private static let annotationLimit = 10
 
-    private static func annotation(
-        _ command: String, file: String?, title: String, _ text: String
-    ) -> String {
-        let place = file.map { "file=\(escapedProperty($0))," } ?? ""
-        return "::\(command) \(place)title=\(escapedProperty(title))::\(escaped(text))"
+    private static func annotation(_ command: String, _ found: Finding) -> String {
+        let file = found.file.map { "file=\(escapedProperty($0))," } ?? ""
+        let line = found.line.map { "line=\($0)," } ?? ""
+        return "::\(command) \(file)\(line)title=\(escapedProperty(found.title))::"
+            + escaped(found.text)
     }
 
     /// A message: nothing in it ends the command's line.

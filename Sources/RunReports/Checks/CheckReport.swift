@@ -5,6 +5,8 @@ package struct CheckReport: Sendable {
         package let name: String
         /// The file it is about, as the user would write it; nil where there is none.
         package let file: String?
+        /// The line of the file, from 1; nil where it is about all of it.
+        package let line: Int?
         /// Why it failed; nil where it passed.
         package var failure: Failure?
         /// What is worth a look although it passed.
@@ -12,11 +14,12 @@ package struct CheckReport: Sendable {
         package var seconds: Double
 
         package init(
-            name: String, file: String? = nil, failure: Failure? = nil, warnings: [String] = [],
-            seconds: Double = 0
+            name: String, file: String? = nil, line: Int? = nil, failure: Failure? = nil,
+            warnings: [String] = [], seconds: Double = 0
         ) {
             self.name = name
             self.file = file
+            self.line = line
             self.failure = failure
             self.warnings = warnings
             self.seconds = seconds
