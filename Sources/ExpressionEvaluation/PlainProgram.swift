@@ -239,6 +239,8 @@ package final class PlainProgram: Sendable {
             guard whole.hasBytes, wanted.hasBytes else { return nil }
             let (text, form) = (bytes(whole), bytes(wanted))
             guard wanted.isASCII else { return nil }
+            // An evaluator looks at each character once, however long the part is.
+            guard form.count <= 64 || part != .anywhere else { return nil }
             let last = max(0, text.count - form.count)
             let places =
                 switch part {

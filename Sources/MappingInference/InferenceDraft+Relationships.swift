@@ -28,6 +28,10 @@ extension InferenceDraft {
                 mapped.append(
                     RelationshipMapping(
                         destination: name, source: nil, path: path, mapping: maker))
+                if !LinkBounds(owned.relationship).allowsNone {
+                    requirements.append(
+                        .pathLeads(entity: from, path: path, destination: reference, maker: maker))
+                }
                 continue
             }
             let before = sourceRelationship[entity]?[name]

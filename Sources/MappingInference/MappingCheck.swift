@@ -280,7 +280,12 @@ struct MappingCheck {
         let named = definition.entityMappings.first { $0.effectiveName == name }
         guard let named else {
             let names = definition.entityMappings.map(\.effectiveName)
-            let hint = NameSuggestion.hint(name, names, noun: "entity mappings")
+            let inferred = source.numberedEntities.first { entity in
+                destination.numberedEntities.contains { name == "\(entity.name)To\($0.name)" }
+            }
+            let hint =
+                inferred.map { "It is inferred: name it by a line - entity: \($0.name)" }
+                ?? NameSuggestion.hint(name, names, noun: "entity mappings")
             return add(mapping, "there is no entity mapping \(name). \(hint)", at: property)
         }
         let isRight = named.destination.map { destination.isKind($0, of: target) } ?? false

@@ -24,6 +24,12 @@ package enum DataRequirement: Hashable, Sendable, Codable {
     /// No link of the source relationship leads to an object that the filters of its entity's
     /// mappings leave out. Counted: links that do.
     case noFilteredTargets(source: PropertyReference, destination: PropertyReference)
+    /// The stated path of every object leads to an object that arrives. Counted: objects whose
+    /// path does not.
+    ///
+    /// `maker`: the entity mapping that makes the target; nil for any.
+    case pathLeads(
+        entity: String, path: [String], destination: PropertyReference, maker: String?)
     /// Objects of the destination entity and of those that inherit from it differ in these
     /// destination attributes, objects without a value aside. Counted: objects that equal an
     /// earlier one.
@@ -53,6 +59,7 @@ extension DataRequirement {
         case .distinctTargets: "targets of one object only"
         case .noTargets: "objects leave the relationship's destination"
         case .noFilteredTargets: "filters leave out objects that links need"
+        case .pathLeads: "path of a required relationship"
         case .unique: "new uniqueness constraint"
         }
     }
@@ -87,6 +94,9 @@ extension DataRequirement {
         case .noFilteredTargets(let source, let destination):
             "\(source) must have no link to an object that filters leave out: \(destination) needs "
                 + "its links"
+        case .pathLeads(let entity, let path, let destination, _):
+            "\(Self.text(path)) of every object of \(entity) must lead to an object: "
+                + "\(destination) is required"
         case .unique(let entity, let attributes):
             "no two objects of \(entity) may be equal in \(attributes.joined(separator: ", "))"
         }
@@ -113,10 +123,17 @@ extension DataRequirement {
         case .noFilteredTargets(let source, let destination):
             "relationship \(source) has \(count) \(count == 1 ? "link" : "links") to objects that "
                 + "filters leave out, but \(destination) needs its links"
+        case .pathLeads(let entity, let path, let destination, _):
+            "entity \(entity) has \(count) \(count == 1 ? "object" : "objects") of which "
+                + "\(Self.text(path)) leads to no object, but \(destination) is required"
         case .unique(let entity, let attributes):
             "entity \(entity) would have \(count) \(count == 1 ? "object" : "objects") equal to "
                 + "another one in \(attributes.joined(separator: ", "))"
         }
+    }
+
+    private static func text(_ path: [String]) -> String {
+        (["$source"] + path).joined(separator: ".")
     }
 
     private static func objects(_ count: Int, of source: PropertyReference) -> String {
@@ -144,6 +161,8 @@ extension DataRequirement {
                 + "entity"
         case .noFilteredTargets(_, let relationship):
             "Make \(relationship) optional in the destination model, or filter its owners, too"
+        case .pathLeads(_, _, let relationship, _):
+            "Make \(relationship) optional in the destination model, or filter its owners"
         case .unique(let entity, _):
             "Remove the uniqueness constraint of \(entity) or the duplicates"
         }

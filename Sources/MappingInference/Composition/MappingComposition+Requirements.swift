@@ -15,6 +15,12 @@ extension MappingComposition {
     private mutating func translated(_ requirement: DataRequirement) -> [DataRequirement] {
         switch requirement {
         case .unique: return [requirement]
+        case .pathLeads(let entity, let path, let to, _):
+            // A longer path leads through the version in between, which is then written.
+            guard path.isEmpty else { return [] }
+            return makers(of: entity).compactMap(\.source).map {
+                .pathLeads(entity: $0, path: [], destination: to, maker: nil)
+            }
         case .noObjects(let entity, let reason):
             return makers(of: entity).compactMap(\.source).map {
                 .noObjects(entity: $0, reason: reason)

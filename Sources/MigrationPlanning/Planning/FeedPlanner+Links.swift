@@ -24,6 +24,8 @@ extension FeedPlanner {
                 isFoundByRow(key, relation.target, entityColumn: entityColumn)
             {
                 try planned.refuseDoubledTargets()
+                // What the other end alone says has one owner.
+                if planned.isRest { try planned.refuseDoubledOwners() }
                 own = make(
                     .column(column),
                     number(
@@ -112,9 +114,9 @@ extension FeedPlanner {
                 isFoundByRow(key, relation.target, entityColumn: entityColumn)
             else { continue }
             try planned.refuseSharedPlaces()
+            try planned.refuseDoubledOwners()
             if let order { return .column(order) }
             try planned.refuseNewPlaces()
-            try planned.refuseDoubledOwners()
             links.append(
                 LinkPlan(
                     table: feed.destinationTable, purpose: .ownerRank, orderColumn: column.name,

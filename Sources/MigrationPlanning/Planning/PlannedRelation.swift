@@ -18,10 +18,12 @@ struct PlannedRelation {
     let storage: RelationStorage
     let owner: PlannedEnd
     let target: PlannedEnd
+    /// Whether the owner is the target of the stated links.
+    var isTurned = false
     /// Whether other links of the same source relationship come by another relation.
     var isRest = false
-    /// For a rest: an entity mapping that states the links, and one that leaves them to the other
-    /// end, both of which make an object of one source object; nil where none do.
+    /// For a rest: two entity mappings that make an object of one source object, at least one of
+    /// which leaves the links to the other end; nil where none do.
     var sharing: [String]?
 
     /// The relation as plans have it.
@@ -46,7 +48,8 @@ struct PlannedRelation {
                     targetOrder: ownerOrder)
             }
         return PlannedRelation(
-            name: name, destination: destination, storage: turned, owner: target, target: owner)
+            name: name, destination: destination, storage: turned, owner: target, target: owner,
+            isTurned: !isTurned)
     }
 
     /// Refuses to link an object by a to-one relationship to two that come of it itself.
@@ -82,12 +85,28 @@ struct PlannedRelation {
     ///
     /// - Throws: `PlanError.unsupported` with the way out.
     func refuseDoubledTargets() throws(PlanError) {
-        guard let names = target.doubled else { return }
+        try refuse(target.doubled, areTargets: !isTurned)
+    }
+
+    /// Refuses links of objects of which there are two, where a link can have one owner alone.
+    ///
+    /// - Throws: `PlanError.unsupported` with the way out.
+    func refuseDoubledOwners() throws(PlanError) {
+        try refuse(owner.doubled, areTargets: isTurned || isRest)
+    }
+
+    /// `areTargets`: whether links of the stated relationship lead to the objects.
+    private func refuse(_ names: [String]?, areTargets: Bool) throws(PlanError) {
+        guard let names else { return }
+        let source = name.split(separator: ".").last.map { isRest ? "…" : "$source.\($0)" } ?? "…"
         throw .unsupported(
-            "entity mappings \(names[0]) and \(names[1]) both make the objects that the links "
-                + "of \(name) lead to. In \(destination), name one of them, as in "
-                + "{source: $source.\(name.split(separator: ".").last ?? ""), mapping: "
-                + "\(names[0])}")
+            areTargets
+                ? "entity mappings \(names[0]) and \(names[1]) both make the objects that the links "
+                    + "of \(name) lead to. In \(destination), name one of them, as in "
+                    + "{source: \(source), mapping: \(names[0])}"
+                : "entity mappings \(names[0]) and \(names[1]) both make objects that have the "
+                    + "links of \(name), but only one object can have them. Leave \(destination) "
+                    + "unset in one of them")
     }
 
     /// Refuses links of objects that would stand in one place of an ordered list.
@@ -99,16 +118,5 @@ struct PlannedRelation {
             "entity mappings \(names[0]) and \(names[1]) both make the objects that have the links "
                 + "of \(name), and both would have the same place in \(destination). In "
                 + "\(destination), name one of them, as in {source: …, mapping: \(names[0])}")
-    }
-
-    /// Refuses links of objects of which there are two, where a link can have one owner alone.
-    ///
-    /// - Throws: `PlanError.unsupported` with the way out.
-    func refuseDoubledOwners() throws(PlanError) {
-        guard let names = owner.doubled else { return }
-        throw .unsupported(
-            "entity mappings \(names[0]) and \(names[1]) both make objects that have the links of "
-                + "\(name), but only one object can have them. Leave \(destination) unset in "
-                + "one of them")
     }
 }

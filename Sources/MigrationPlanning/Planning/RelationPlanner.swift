@@ -64,9 +64,10 @@ struct RelationPlanner {
             isRest: true)
     }
 
-    /// An entity mapping of other relations and one of a rest that make objects of one source
-    /// object; nil where there are none.
+    /// Two entity mappings that make objects of one source object, one of them at least of a rest;
+    /// nil where there are none.
     private func sharing(_ rest: PlannedRelation, _ others: [PlannedRelation]) -> [String]? {
+        if let doubled = rest.owner.doubled { return doubled }
         let passes = context.allPasses
         func taking(_ relation: PlannedRelation) -> [PlanContext.Pass] {
             passes.filter { relation.owner.passes.contains($0.place) }

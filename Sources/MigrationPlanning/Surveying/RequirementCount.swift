@@ -46,13 +46,15 @@ struct RequirementCount {
             }
             guard let column = column(source), let rows else { return nil }
             return (source.entity, "\(rows) AND \(column) IS NULL")
+        case .pathLeads(let entity, let path, let destination, let maker):
+            return pathless(entity, path, destination, maker).map { (entity, $0) }
         default: return nil
         }
     }
 
     private func sql(_ requirement: DataRequirement) -> SQLText? {
         switch requirement {
-        case .noObjects, .noMissingValue:
+        case .noObjects, .noMissingValue, .pathLeads:
             return objects(requirement).map { "SELECT count(*) FROM \($0.rows)" }
         case .atMostOne(let source, let destination):
             return links(source, towards: destination.entity).map {
@@ -60,8 +62,7 @@ struct RequirementCount {
             }
         case .linkCount(let source, let destination, let bounds):
             guard
-                let links = links(
-                    source, towards: destination.entity, arrivingAt: destination),
+                let links = arrivingLinks(source, at: destination),
                 let table = layout.table(of: source.entity)?.name,
                 let isOwner = isOwner(
                     "e", source.entity, towards: destination.entity,
@@ -87,7 +88,7 @@ struct RequirementCount {
 
     /// `table WHERE Z_ENT IN (n)`: rows of exactly one entity, of which a destination entity or one
     /// that inherits from it gets objects.
-    private func rows(
+    func rows(
         of entity: String, towards destination: String,
         where isMeant: (EntityMapping) -> Bool = { _ in true }
     ) -> SQLText? {
@@ -146,7 +147,7 @@ struct RequirementCount {
     ///   - destination: the relationship that the links become; with it, links that are lost on
     ///     the way do not count.
     /// - Returns: nil for a relationship that the layout does not have.
-    private func links(
+    func links(
         _ property: PropertyReference, towards owners: String, countsMissing: Bool = false,
         arrivingAt destination: PropertyReference? = nil
     ) -> SQLText? {

@@ -6,6 +6,9 @@ package import SafeSQLite
 /// Computes the values of a plan's mappings without writing any, so that a plan tells which one
 /// would stop the migration.
 package enum ValueTrial {
+    /// Values that one statement computes: SQLite's own limit is 2,000 columns.
+    private static let columnLimit = 500
+
     /// Computes everything but what methods of policies compute: they run in migrations alone.
     ///
     /// - Parameters:
@@ -36,13 +39,15 @@ package enum ValueTrial {
                 return "count(CASE WHEN \(number) \(condition) "
                     + "THEN \(values.expression(cell, of: row)) END)"
             }
-            guard !list.isEmpty else { continue }
-            try failures.translating { () throws(EngineError) in
-                try EngineError.translating {
-                    let statement = try connection.prepare(
-                        "SELECT \(list.joined(separator: ", ")) "
-                            + "FROM \(SQLText.quoted(feed.sourceTable)) s")
-                    while try statement.step() {}
+            for start in stride(from: 0, to: list.count, by: columnLimit) {
+                let part = Array(list[start..<min(start + columnLimit, list.count)])
+                try failures.translating { () throws(EngineError) in
+                    try EngineError.translating {
+                        let statement = try connection.prepare(
+                            "SELECT \(part.joined(separator: ", ")) "
+                                + "FROM \(SQLText.quoted(feed.sourceTable)) s")
+                        while try statement.step() {}
+                    }
                 }
             }
         }

@@ -47,7 +47,8 @@ struct DataTrimming {
         case .atMostOne(let source, _), .distinctTargets(let source, _),
             .noTargets(let source, _, _):
             property = source
-        case .noObjects, .noMissingValue, .linkCount, .unique, .noFilteredTargets: return []
+        case .noObjects, .noMissingValue, .linkCount, .unique, .noFilteredTargets, .pathLeads:
+            return []
         }
         guard
             let (owner, relationship) = model.relationship(property.property, of: property.entity)
