@@ -101,8 +101,8 @@ struct PlannedRelation {
         let source = name.split(separator: ".").last.map { isRest ? "…" : "$source.\($0)" } ?? "…"
         throw .unsupported(
             areTargets
-                ? "entity mappings \(names[0]) and \(names[1]) both make the objects that the links "
-                    + "of \(name) lead to. In \(destination), name one of them, as in "
+                ? "entity mappings \(names[0]) and \(names[1]) both make the objects that the "
+                    + "links of \(name) lead to. In \(destination), name one of them, as in "
                     + "{source: \(source), mapping: \(names[0])}"
                 : "entity mappings \(names[0]) and \(names[1]) both make objects that have the "
                     + "links of \(name), but only one object can have them. Leave \(destination) "

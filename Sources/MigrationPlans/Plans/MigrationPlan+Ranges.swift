@@ -11,7 +11,7 @@ extension MigrationPlan {
     package var destinationRanges: [String: [KeyRange]] {
         var result: [String: [KeyRange]] = [:]
         for table in Set(feeds.map(\.destinationTable)) {
-            let fed = feeds.filter { $0.destinationTable == table }.sorted { $0.offset < $1.offset }
+            let fed = distinctFeeds(of: table)
             var ranges: [KeyRange] = []
             for (place, feed) in fed.enumerated() {
                 // A feed's keys lie above its offset and up to the next one's.
@@ -27,6 +27,20 @@ extension MigrationPlan {
             if ranges.count > 1 { result[table] = ranges }
         }
         return result
+    }
+
+    /// The feeds of a destination table in the order of their keys.
+    ///
+    /// One without objects can have the offset of another one: its keys are none.
+    private func distinctFeeds(of table: String) -> [Feed] {
+        let counted = feeds.filter { $0.destinationTable == table }.map { feed in
+            (feed: feed, rows: feed.entities.reduce(0) { $0 + rows(of: $1) })
+        }
+        let sorted = counted.sorted { ($0.feed.offset, $0.rows) < ($1.feed.offset, $1.rows) }
+        return sorted.reduce(into: []) { found, next in
+            if found.last?.offset == next.feed.offset { found.removeLast() }
+            found.append(next.feed)
+        }
     }
 
     /// All computed cells, filters first, then in the order of feeds and columns; no two are equal.
