@@ -41,15 +41,20 @@ extension RequirementCount {
                     }
                 }),
             let target = layout.model.target(ofPath: keys, from: entity),
-            let table = layout.table(of: target)?.name
+            let table = layout.table(of: target)
         else { return nil }
-        let number = SplitNumbers(splits, cells: splits.computedCells)
-            .number(of: SourceRow("a", schema: ""), in: table)
-        let arriving: SQLText =
-            "SELECT a.Z_PK FROM \(SQLText.quoted(table)) a "
-            + "WHERE \(number) IN (\(.list(arriving(target, destination, maker))))"
+        let numbers = arriving(target, destination, maker)
+        var arrives: SQLText = numbers.isEmpty ? "0" : "1"
+        // All rows of a table of one entity are that entity's, whatever they name.
+        if layout.onlyEntity(of: table) == nil || splits.contains(where: { $0.table == table.name })
+        {
+            let number = SplitNumbers(splits, cells: splits.computedCells)
+                .number(of: SourceRow("a", schema: ""), in: table.name)
+            arrives = "\(number) IN (\(.list(numbers)))"
+        }
         let key = path.sql(from: SourceRow(.quoted(own), schema: ""))
-        return "\(rows) AND ifnull(\(key) NOT IN (\(arriving)), 1)"
+        return "\(rows) AND NOT EXISTS (SELECT 1 FROM \(SQLText.quoted(table.name)) a "
+            + "WHERE a.Z_PK = (\(key)) AND \(arrives))"
     }
 
     /// The numbers of rows of which an object comes that a destination relationship can lead to.
