@@ -1,7 +1,7 @@
 /// What changes of letters make of texts in UTF-8, as `String.uppercased()` and `lowercased()` do.
 ///
-/// The library looks every scalar up in its data; texts of European languages get by with a table
-/// of the scalars of two bytes.
+/// The library looks every scalar up in its data. Here a table holds what becomes of the scalars of
+/// two bytes; scripts without cases are copied, and other texts are left to the library.
 struct LetterTable: Sendable {
     static let upper = LetterTable { $0.properties.uppercaseMapping }
     static let lower = LetterTable { $0.properties.lowercaseMapping }
@@ -62,12 +62,12 @@ struct LetterTable: Sendable {
                     }
                     place += 2
                 default:
-                    guard let scalar = Self.caseless(text, at: place) else { return false }
-                    for byte in text[place..<place + scalar] {
+                    guard let width = Self.caseless(text, at: place) else { return false }
+                    for byte in text[place..<place + width] {
                         buffer[count] = byte
                         count += 1
                     }
-                    place += scalar
+                    place += width
                 }
             }
             return true

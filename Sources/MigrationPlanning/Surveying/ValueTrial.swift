@@ -17,7 +17,8 @@ package enum ValueTrial {
     ///   - connection: to the store as its main schema.
     /// - Throws: `EngineError.dataRefused` for a value that cannot be computed, `.store` for a
     ///   store that cannot be read.
-    /// - Complexity: reads each table with computed values once, if not its largest values.
+    /// - Complexity: reads each table with computed values once for every `columnLimit` of them,
+    ///   and applies the filters of its entities for each value.
     package static func run(
         _ plan: MigrationPlan, store: SourceStore, connection: Connection
     ) throws(EngineError) {
