@@ -17,10 +17,10 @@ import Testing
     private static func model(isNew: Bool) throws -> Model {
         let old = [
             Attribute(name: "name", type: .string), Attribute(name: "number", type: .integer32),
-            Attribute(name: "time", type: .date),
+            Attribute(name: "time", type: .date), Attribute(name: "bytes", type: .binary),
         ]
         let new =
-            ["carried", "joined", "upper"].map { Attribute(name: $0, type: .string) }
+            ["carried", "joined", "kept", "upper"].map { Attribute(name: $0, type: .string) }
             + [Attribute(name: "seconds", type: .integer64)]
         return try Model(entities: [
             Entity(name: "Item", attributes: isNew ? old + new : old)
@@ -44,6 +44,7 @@ import Testing
                   - entity: Item
                     attributes:
                       carried: 'TERNARY($source.number > 3, $source.name, "x")'
+                      kept: 'TERNARY($source.bytes == nil, $source.name, "x")'
                       joined: FUNCTION($source.name, "stringByAppendingString:", "!")
                       upper: {value: uppercase($source.name), failing: drop}
                       seconds: 'ATTEMPT(CONVERT($source.time, "integer64"), -1)'
@@ -59,11 +60,14 @@ import Testing
                     "SELECT count(*) FROM ZITEM i JOIN old.ZITEM o USING (Z_PK) "
                         + "WHERE hex(i.ZCARRIED) <> CASE WHEN Z_PK > 3 THEN hex(o.ZNAME) "
                         + "ELSE '78' END",
+                    "SELECT count(*) FROM ZITEM i JOIN old.ZITEM o USING (Z_PK) "
+                        + "WHERE hex(i.ZKEPT) <> CASE WHEN o.ZBYTES IS NULL THEN hex(o.ZNAME) "
+                        + "ELSE '78' END",
                     "SELECT count(*) FROM ZITEM WHERE Z_PK % 4 = 0 AND hex(ZUPPER) <> '410042'",
                     "SELECT count(*) FROM ZITEM WHERE Z_PK % 4 = 0 AND hex(ZJOINED) <> '61006221'",
                 ].map { try Int.fetchOne(database, sql: $0) }
             }
-            #expect(wrong == [0, 0, 0])
+            #expect(wrong == [0, 0, 0, 0])
         }
     }
 }

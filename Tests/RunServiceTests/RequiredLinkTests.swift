@@ -95,35 +95,4 @@ import Testing
             mapping: Self.path + "\n    filter: name == 'x'",
             saying: ["entity Note has 2 objects of which $source.folder.person leads to no object"])
     }
-
-    /// A plan computes values of more columns than a statement of SQLite can have.
-    @Test func manyValuesArePlanned() throws {
-        let names = (0..<21).map { "text\($0)" }
-        let entities = { (suffix: String) in
-            [
-                Entity(
-                    name: "Base", isAbstract: true,
-                    attributes: names.map { Attribute(name: $0 + suffix, type: .string) })
-            ] + (0..<100).map { Entity(name: "Kind\($0)", parent: "Base") }
-        }
-        try StoreLab.run { lab in
-            var recipe = ForgeRecipe(model: try Model(entities: entities("")), seed: 4)
-            recipe.defaultRows = 1
-            try lab.forge(recipe)
-            let lines = (0..<100).map { kind in
-                "  - entity: Kind\(kind)\n    attributes:\n"
-                    + names.map { "      \($0)x: uppercase($source.\($0))" }
-                    .joined(separator: "\n")
-            }
-            let yaml = "godwit-mapping: 1\nentities:\n" + lines.joined(separator: "\n")
-            let file = try MappingFile(path: "m.yaml", form: .yaml, bytes: Array(yaml.utf8))
-            var options = PlanOptions(strategy: .whole)
-            options.mappings = [MappingChoice(name: "m.yaml", definition: file.definition)]
-            let model = try Model(entities: entities("x"))
-            let request = try lab.request(
-                to: .model(try DestinationModel(model: model)), options: options)
-            let planned = try StorePlanning(request).plan()
-            #expect(planned.plan.computedCells.count == 2_100)
-        }
-    }
 }

@@ -178,6 +178,18 @@ extension StoreLayout {
     /// The entity table of that name.
     package func table(named name: String) -> TableLayout? { tables.first { $0.name == name } }
 
+    /// The column of an attribute that an entity has or inherits, with its table; nil where the
+    /// layout has none.
+    ///
+    /// `name`: elements of composites are named `composite.element`.
+    package func column(
+        ofAttribute name: String, of entity: String
+    ) -> (table: TableLayout, column: ColumnLayout)? {
+        model.ancestry(of: entity).lazy.compactMap {
+            column(.attribute(PropertyKey($0.name, name)))
+        }.first
+    }
+
     /// Whether rows of an entity use a column.
     package func uses(_ column: ColumnLayout, by entity: String) -> Bool {
         switch column.role {

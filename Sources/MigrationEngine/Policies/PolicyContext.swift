@@ -87,10 +87,9 @@ final class PolicyContext {
         if let reason = PolicyDeclaration.refusal(of: attribute) {
             throw PolicyFailure("it sets \(entity).\(name): \(reason)")
         }
-        let column = destination.model.ancestry(of: entity).lazy.compactMap {
-            self.destination.column(.attribute(PropertyKey($0.name, name)))?.column
-        }.first
-        guard let column else { throw PolicyFailure("\(entity).\(name) has no column") }
+        guard let column = destination.column(ofAttribute: name, of: entity)?.column else {
+            throw PolicyFailure("\(entity).\(name) has no column")
+        }
         columns[entity, default: [:]][name] = column
         return column
     }

@@ -112,14 +112,9 @@ final class SourceReader {
     }
 
     private func opened(_ name: String, of object: SourceObjectKey) throws -> SourceBytes? {
-        for owner in layout.model.ancestry(of: object.entity) {
-            guard let found = layout.column(.attribute(PropertyKey(owner.name, name))) else {
-                continue
-            }
-            return try SourceBytes(
-                found.column, of: found.table.name, key: object.key, connection, support: support)
-        }
-        return nil
+        guard let found = layout.column(ofAttribute: name, of: object.entity) else { return nil }
+        return try SourceBytes(
+            found.column, of: found.table.name, key: object.key, connection, support: support)
     }
 
     private var attributes: [String: [String: (SQLText, AttributeType)]] = [:]
@@ -128,18 +123,15 @@ final class SourceReader {
         _ name: String, _ object: SourceObjectKey
     ) throws -> (SQLText, AttributeType) {
         if let known = attributes[object.entity]?[name] { return known }
-        for owner in layout.model.ancestry(of: object.entity) {
-            guard let found = layout.column(.attribute(PropertyKey(owner.name, name))),
-                let type = layout.model.element(name, of: object.entity)?.type
-            else { continue }
-            let column = found.column
-            let cell: Cell =
-                column.isExternal ? .removingPrefix(column.name) : .column(column.name)
-            let made = (try cells.expression(cell), type)
-            attributes[object.entity, default: [:]][name] = made
-            return made
+        guard let column = layout.column(ofAttribute: name, of: object.entity)?.column,
+            let type = layout.model.element(name, of: object.entity)?.type
+        else {
+            throw PolicyFailure("source entity \(object.entity) has no attribute \(shown(name))")
         }
-        throw PolicyFailure("source entity \(object.entity) has no attribute \(shown(name))")
+        let cell: Cell = column.isExternal ? .removingPrefix(column.name) : .column(column.name)
+        let made = (try cells.expression(cell), type)
+        attributes[object.entity, default: [:]][name] = made
+        return made
     }
 
     // MARK: - Relationships

@@ -173,11 +173,9 @@ struct FeedPlanner {
     private func sourceColumn(
         _ name: String, of entity: String
     ) throws(PlanError) -> ColumnLayout {
-        for owner in context.source.model.ancestry(of: entity) {
-            if let found = context.source.column(.attribute(PropertyKey(owner.name, name))) {
-                return found.column
-            }
+        guard let found = context.source.column(ofAttribute: name, of: entity) else {
+            throw .unsupported("source attribute \(entity).\(name) has no column")
         }
-        throw .unsupported("source attribute \(entity).\(name) has no column")
+        return found.column
     }
 }

@@ -93,9 +93,7 @@ extension PlanContext {
         tops[table.name] = top
         var key: [KeyColumn] = []
         for name in created.key.sorted() {
-            let column = destination.model.ancestry(of: created.entity).lazy.compactMap {
-                destination.column(.attribute(PropertyKey($0.name, name)))?.column
-            }.first
+            let column = destination.column(ofAttribute: name, of: created.entity)?.column
             guard let column else {
                 throw .unsupported("attribute \(created.entity).\(name) has no column")
             }

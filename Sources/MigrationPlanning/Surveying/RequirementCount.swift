@@ -129,13 +129,8 @@ struct RequirementCount {
     }
 
     private func column(_ property: PropertyReference) -> SQLText? {
-        for owner in layout.model.ancestry(of: property.entity) {
-            let key = PropertyKey(owner.name, property.property)
-            if let found = layout.column(.attribute(key)) {
-                return SQLText.quoted(found.column.name)
-            }
-        }
-        return nil
+        layout.column(ofAttribute: property.property, of: property.entity)
+            .map { SQLText.quoted($0.column.name) }
     }
 
     /// Links of objects of exactly one entity: owner `o`, target `t`, in source keys.

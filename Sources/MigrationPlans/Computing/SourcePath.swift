@@ -124,16 +124,13 @@ extension SourcePath {
     static func attribute(
         _ name: String, of entity: String, in layout: StoreLayout, _ text: String
     ) throws(PlanError) -> (column: String, type: AttributeType) {
-        for owner in layout.model.ancestry(of: entity) {
-            guard let found = layout.column(.attribute(PropertyKey(owner.name, name))),
-                let type = layout.model.element(name, of: entity)?.type
-            else { continue }
-            guard !found.column.isExternal else {
-                throw .unsupported("\(text) can use external storage: it can only be copied")
-            }
-            return (found.column.name, type)
+        guard let column = layout.column(ofAttribute: name, of: entity)?.column,
+            let type = layout.model.element(name, of: entity)?.type
+        else { throw .unsupported("\(text) has no column") }
+        guard !column.isExternal else {
+            throw .unsupported("\(text) can use external storage: it can only be copied")
         }
-        throw .unsupported("\(text) has no column")
+        return (column.name, type)
     }
 }
 

@@ -105,7 +105,13 @@ package enum ValueFunction {
                     .scalar($0.value(cell.inputs[number].valueType))
                 } ?? .null
         }
-        return try replacing(cell, try evaluators.of(cell.policy), variables)
+        let result = try replacing(cell, try evaluators.of(cell.policy), variables)
+        guard case .text(let text) = result else { return result }
+        // What is carried keeps its bytes, as where SQL carries it.
+        let input = IllFormedText.input(of: text, among: cell.inputs.indices) { number in
+            arguments.storageClass(first + number) == 3 ? arguments.bytes(first + number) : nil
+        }
+        return input.map { .argument(first + $0) } ?? result
     }
 
     /// The value of a cell; another one where it cannot be computed, and the mapping says so.

@@ -56,9 +56,9 @@ package struct ValueSQL {
             let mustCheck = bounds.mayMiss && cell.isRequired
             return mustCheck ? "ifnull(\(part.sql), \(checked("NULL", false)))" : part.sql
         }
-        if cell.type.integerRange != nil, part.kind != .null, !isConstant {
-            let whole: SQLText = part.kind == .real ? "CAST(\(part.sql) AS INTEGER)" : part.sql
-            return checked(whole, true)
+        let mustFit = cell.type.integerRange != nil || cell.type == .integer64 && part.kind == .real
+        if mustFit, part.kind != .null, !isConstant {
+            return checked(part.kind == .real ? Self.whole(part.sql) : part.sql, true)
         }
         let canOverflow = part.kind == .integer && isComputed
         if canOverflow || cell.isRequired { part.sql = checked(part.sql, canOverflow) }
@@ -75,6 +75,14 @@ package struct ValueSQL {
             return [.date, .carried, .text].contains(part.kind) ? nil : part.sql
         case .undefined, .objectID, .composite: return part.kind == .null ? part.sql : nil
         }
+    }
+
+    /// A real number without its fraction; as it is where no integer holds it, which a cast would
+    /// turn into the nearest that there is.
+    private static func whole(_ real: SQLText) -> SQLText {
+        let (least, end): (SQLText, SQLText) = ("-9223372036854775808.0", "9223372036854775808.0")
+        return "CASE WHEN \(real) >= \(least) AND \(real) < \(end) "
+            + "THEN CAST(\(real) AS INTEGER) ELSE \(real) END"
     }
 
     /// Whether real numbers are computed, whose result may be infinite or none: SQL writes the one,

@@ -255,7 +255,7 @@ package struct StorePreparation {
             source: source, destination: leg.destination, routes: routes)
         planned.written = written
         if countsLosses || options.losses.mayRefuse {
-            try ValueTrial.run(planned.plan, store: source, connection: connection)
+            try ValueTrial.run(planned.laidOut, store: source, connection: connection)
             planned.losses = try losses(of: planned, connection)
         }
         planned.unusedMappings = way.unusedMappings(of: request.options)

@@ -147,12 +147,7 @@ package struct EntityRules {
     private static func column(
         _ name: String, of entity: String, in layout: StoreLayout
     ) -> ColumnLayout? {
-        for owner in layout.model.ancestry(of: entity) {
-            if let found = layout.column(.attribute(PropertyKey(owner.name, name))) {
-                return found.column
-            }
-        }
-        return nil
+        layout.column(ofAttribute: name, of: entity)?.column
     }
 
     /// Whether a column's attribute must have a value.

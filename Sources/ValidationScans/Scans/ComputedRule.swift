@@ -239,28 +239,22 @@ struct ComputedInput {
         let (own, other) = (
             SQLText.quoted(storage.owner.keyColumn), SQLText.quoted(storage.target.keyColumn)
         )
-        let links: SQLText = "SELECT \(own), \(other) FROM \(SQLText.quoted(storage.table))"
-        let turned: SQLText = "SELECT \(other), \(own) FROM \(SQLText.quoted(storage.table))"
+        let name = SQLText.quoted(storage.table)
+        let links: SQLText = "SELECT \(own), \(other) FROM \(name)"
+        let turned: SQLText = "SELECT \(other), \(own) FROM \(name)"
         tables.append(
             leadsBothWays
-                ? "(\(links) UNION \(turned)) AS \(join)"
-                : "\(SQLText.quoted(storage.table)) AS \(join)")
+                ? "(\(links) UNION \(turned)) AS \(join)" : "\(name) AS \(join)")
         tables.append("\(SQLText.quoted(target)) AS \(next)")
-        conditions.append(
-            "\(join).\(SQLText.quoted(storage.owner.keyColumn)) = \(row).Z_PK")
-        conditions.append(
-            "\(next).Z_PK = \(join).\(SQLText.quoted(storage.target.keyColumn))")
+        conditions += ["\(join).\(own) = \(row).Z_PK", "\(next).Z_PK = \(join).\(other)"]
     }
 
     static func attribute(
         _ name: String, of entity: String, in layout: StoreLayout
     ) -> (column: String, type: AttributeType)? {
-        for owner in layout.model.ancestry(of: entity) {
-            let key = PropertyKey(owner.name, name)
-            if let found = layout.column(.attribute(key)), let known = layout.attribute(key) {
-                return (found.column.name, known.element.type)
-            }
-        }
-        return nil
+        guard let column = layout.column(ofAttribute: name, of: entity)?.column,
+            let known = layout.attribute(column.role.key)
+        else { return nil }
+        return (column.name, known.element.type)
     }
 }

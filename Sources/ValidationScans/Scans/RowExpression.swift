@@ -92,7 +92,16 @@ final class RowExpression: Sendable {
         for (number, name) in self.variables.enumerated() {
             variables[name] = Self.value(of: cell(number, row, first), types[number])
         }
-        return try Self.single(evaluator.value(of: value.expression, variables: variables))
+        let result = try Self.single(evaluator.value(of: value.expression, variables: variables))
+        guard case .value(.text(let text)) = result,
+            let input = IllFormedText.input(
+                of: text.utf8, among: types.indices,
+                bytes: { input in
+                    let cell = self.cell(input, row, first)
+                    return cell.storageClass == 3 ? cell.bytes : nil
+                })
+        else { return result }
+        return .text(Array(cell(input, row, first).bytes))
     }
 
     /// The cell of an input.
