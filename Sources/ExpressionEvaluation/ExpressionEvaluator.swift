@@ -98,6 +98,7 @@ package struct ExpressionEvaluator<Objects: ExpressionObjects> {
         let scope = try outer.deeper()
         switch expression {
         case .null: return .null
+        case .constant(.text(let text)): return .scalar(.text(StoredText.string(text)))
         case .constant(let value): return .scalar(value)
         case .evaluatedObject: return scope.object
         case .variable(let name):

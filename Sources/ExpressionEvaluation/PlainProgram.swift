@@ -102,10 +102,10 @@ package final class PlainProgram: Sendable {
             case .asTheyAre: return Array(found.bytes)
             case .upper where !text.isASCII:
                 return LetterTable.upper.changed(found.bytes)
-                    ?? Array(String(decoding: found.bytes, as: UTF8.self).uppercased().utf8)
+                    ?? StoredText.bytes(StoredText.string(found.bytes).uppercased())
             case .lower where !text.isASCII:
                 return LetterTable.lower.changed(found.bytes)
-                    ?? Array(String(decoding: found.bytes, as: UTF8.self).lowercased().utf8)
+                    ?? StoredText.bytes(StoredText.string(found.bytes).lowercased())
             case .upper, .lower:
                 return [UInt8](unsafeUninitializedCapacity: found.count) { buffer, count in
                     for place in 0..<found.count {

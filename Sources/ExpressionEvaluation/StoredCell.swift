@@ -66,6 +66,9 @@ package enum StoredCell: Hashable, Sendable {
     package func value(_ type: AttributeType) -> DefaultValue {
         switch (self, type) {
         case (.integer(let number), .boolean): .boolean(number != 0)
+        case (.real(let number), .boolean): .boolean(number != 0)
+        // Every value but 0 is true, whatever a store holds.
+        case (.text, .boolean), (.blob, .boolean): .boolean(true)
         case (.integer(let number), .double), (.integer(let number), .float): .real(Double(number))
         case (.integer(let number), .date): .date(Double(number))
         case (.integer(let number), .decimal): .decimal(String(number))

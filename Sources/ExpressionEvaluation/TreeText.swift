@@ -162,7 +162,7 @@ package struct TreeText {
             return .real(number)
         case UInt8(ascii: "t"):
             guard let bytes = StoredCell.bytes(content) else { break }
-            return .text(String(decoding: bytes, as: UTF8.self))
+            return .text(StoredText.string(bytes))
         case UInt8(ascii: "b"):
             guard let bytes = StoredCell.bytes(content) else { break }
             return .blob(bytes)

@@ -27,6 +27,14 @@ extension AttributeType {
         default: nil
         }
     }
+
+    /// Whether sums of the values are whole numbers.
+    package var isWhole: Bool {
+        switch self {
+        case .integer16, .integer32, .integer64, .boolean: true
+        default: false
+        }
+    }
 }
 
 /// A default value in the words of the model.

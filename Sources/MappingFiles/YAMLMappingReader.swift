@@ -292,14 +292,9 @@ struct YAMLMappingReader {
         guard node.mapping != nil else {
             let value = try scalar(node)
             guard case .expression(let expression) = value,
-                let keys = expression.sourceKeys
+                let last = expression.sourceKeys?.last
             else { return value }
-            guard keys.count == 1 else {
-                throw node.malformed(
-                    "a path of several keys needs the entity mapping that made the objects: "
-                        + "{source: \(expression.text), mapping: NAME}")
-            }
-            return .expression(ManagerCall.relationship(keys[0], expression).expression)
+            return .expression(ManagerCall.relationship(last, expression).expression)
         }
         let fields = try YAMLFields(node, of: "a relationship", keys: ["source", "mapping"])
         guard let source = fields["source"], let mapping = try fields.text("mapping") else {

@@ -46,7 +46,7 @@ package enum YAMLMappingWriter {
         for mapping in inference.mapping.entityMappings {
             let changes = TypeChanges(from: source, to: destination, mapping)
             lines.add(
-                mapping, refusals.filter { $0.entity == mapping.destination },
+                mapping, refusals.filter { concerns($0, mapping, destination, changes) },
                 changes: changes.expressions)
             if let hash = mapping.source.flatMap({ hashes?.0.entities[$0] }) {
                 lines.add("sourceHash: \(YAMLLines.base64(hash))", at: 2)
@@ -64,6 +64,19 @@ package enum YAMLMappingWriter {
             lines.comment("\(refusal)", at: 1)
         }
         return lines.text
+    }
+
+    /// Whether a refusal is about an entity mapping: an attribute whose type changes must be stated
+    /// for each entity that inherits it.
+    private static func concerns(
+        _ refusal: Refusal, _ mapping: EntityMapping, _ destination: Model, _ changes: TypeChanges
+    ) -> Bool {
+        guard let entity = mapping.destination, refusal.entity != entity else {
+            return refusal.entity == mapping.destination
+        }
+        return refusal.rule == .attributeTypeChanged
+            && changes.expressions[refusal.property ?? ""] != nil
+            && destination.isKind(entity, of: refusal.entity)
     }
 }
 
@@ -143,7 +156,7 @@ struct YAMLLines {
             return self.value(value)
         }
         switch call {
-        case .relationship(let name, let instances) where instances.sourceKeys == [name]:
+        case .relationship(let name, let instances) where instances.sourceKeys?.last == name:
             return scalar(instances.text)
         case .relationship: return scalar(expression.text)
         case .entityMapping(let name, let instances):

@@ -26,11 +26,15 @@ struct YAMLValueTable {
         }
         guard otherwise != nil else {
             throw node.malformed(
-                "a table needs otherwise, which sets the result for values outside the table, "
-                    + "such as null")
+                "a table needs otherwise, which sets the result for values outside the table; a "
+                    + "missing value stays missing unless default, or a key null, says otherwise")
         }
         for (key, value) in try table.pairs() {
-            entries.append((try key.constant(), try value.constant()))
+            let old = try key.constant()
+            guard !entries.contains(where: { $0.old == old }) else {
+                throw key.malformed("the table has this value twice")
+            }
+            entries.append((old, try value.constant()))
         }
         guard !entries.isEmpty else { throw table.malformed("the table is empty") }
         guard entries.count <= Self.limit else {

@@ -8,6 +8,8 @@ extension InferenceDraft {
     private struct Place {
         /// Name of the destination entity that declares the attribute.
         let owner: String
+        /// The destination entity of a mapping that a file states; nil where it is inferred.
+        var stated: String?
         /// Name of the source entity, exactly.
         let from: String
         /// Name of the source entity that declares the source attribute; nil where there is none.
@@ -22,7 +24,9 @@ extension InferenceDraft {
         for owned in destination.attributes(of: entity) {
             let before = sourceAttribute[entity]?[owned.attribute.name]
                 .flatMap { source.attribute($0, of: from) }
-            let place = Place(owner: owned.owner, from: from, sourceOwner: before?.owner)
+            let place = Place(
+                owner: owned.owner, stated: directed[entity]?.destination, from: from,
+                sourceOwner: before?.owner)
             let now = Level(attribute: owned.attribute, prefix: "", isOptional: false)
             guard !isSetByPolicy(now.path, of: entity) else {
                 mapped.append(AttributeMapping(destination: now.path, value: .policy(nil)))
@@ -69,8 +73,8 @@ extension InferenceDraft {
                 let kept = map(
                     now, from: then,
                     at: Place(
-                        owner: place.owner, from: place.from, sourceOwner: owner,
-                        fillsDefaults: false), depth: 0)
+                        owner: place.owner, stated: place.stated, from: place.from,
+                        sourceOwner: owner, fillsDefaults: false), depth: 0)
                 return kept
             }
             return leaves.map {
@@ -95,11 +99,13 @@ extension InferenceDraft {
     ) -> [AttributeMapping] {
         if let before, before.attribute.type != now.attribute.type {
             refuse(
-                .attributeTypeChanged, place.owner, now.path,
+                .attributeTypeChanged, place.stated ?? place.owner, now.path,
                 "its type is \(now.attribute.type), but that of source attribute "
                     + "\(place.sourceOwner ?? place.from).\(before.path) is "
                     + "\(before.attribute.type)",
-                remedy: "Keep the type, add the attribute under a new name, or migrate with a "
+                remedy: place.stated.map {
+                    "State it in the entity mapping of \($0), as in \(now.path): convert."
+                } ?? "Keep the type, add the attribute under a new name, or migrate with a "
                     + "mapping model.")
             return []
         }

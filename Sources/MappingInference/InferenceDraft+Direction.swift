@@ -79,15 +79,18 @@ extension InferenceDraft {
         guard let keys = call.sourcePath, let target = target(of: keys, from: from)
         else {
             // The other side of the same links may say it in a way that can be run.
-            if isLinkedByInverse(property.destination, of: entity) { return }
+            if isLinkedByInverse(property.destination, of: entity) {
+                return refuseContradiction(call, property, mapping)
+            }
             return unsupported(
                 "links of \(call.instances.text) are not supported yet: only those of one source "
                     + "relationship, and of a path of to-one relationships", property, mapping)
         }
         switch call {
         case .relationship(let name, _):
-            let named = source.relationship(name, of: from)?.relationship.destination
-            guard named == target else {
+            let holder = keys.last == name ? self.target(of: keys.dropLast(), from: from) : from
+            let named = holder.flatMap { source.relationship(name, of: $0)?.relationship }
+            guard named?.destination == target else {
                 return unsupported(
                     "\(call.instances.text) leads to other objects than source relationship "
                         + name, property, mapping)
@@ -98,6 +101,9 @@ extension InferenceDraft {
             }
         }
         if keys.count == 1 {
+            if let other = pathBehind(property.destination, of: entity) {
+                return unsupported(other.refusal, property, mapping)
+            }
             sourceRelationship[entity, default: [:]][property.destination] = keys[0]
         } else if let text = pathRefusal(property.destination, of: entity, isOwn: keys.isEmpty) {
             unsupported(text, property, mapping)
@@ -173,10 +179,87 @@ extension InferenceDraft {
     /// for every other path.
     ///
     /// No keys are the object itself.
-    private func target(of keys: [String], from entity: String) -> String? {
-        if keys.isEmpty { return entity }
-        guard keys.count == 1 else { return source.model.target(ofPath: keys, from: entity) }
-        return source.relationship(keys[0], of: entity)?.relationship.destination
+    private func target(of keys: some Collection<String>, from entity: String) -> String? {
+        guard let first = keys.first else { return entity }
+        guard keys.count == 1 else {
+            return source.model.target(ofPath: Array(keys), from: entity)
+        }
+        return source.relationship(first, of: entity)?.relationship.destination
+    }
+
+    /// Links that an entity mapping states by a path.
+    private struct PathBehind {
+        let mapping: EntityMappingDefinition
+        let call: ManagerCall
+        let relationship: PropertyReference
+
+        var refusal: String {
+            "its inverse \(relationship) gets its links by \(call.instances.text) in entity "
+                + "mapping \(mapping.effectiveName): state them on one side, and unset on the other"
+        }
+    }
+
+    /// What gives the other side of a relationship its links by a path, or links objects that come
+    /// of one; nil where nothing does.
+    private func pathBehind(_ name: String, of entity: String) -> PathBehind? {
+        guard let direction, let owned = destination.relationship(name, of: entity),
+            let inverse = destination.inverse(of: owned), inverse.reference != owned.reference
+        else { return nil }
+        for mapping in direction.entityMappings {
+            let stated = mapping.relationships.first {
+                $0.destination == inverse.relationship.name
+            }
+            guard case .expression(let expression)? = stated?.value, let from = mapping.source,
+                let to = mapping.destination, destination.model.isKind(to, of: inverse.owner),
+                let call = ManagerCall(expression), let keys = call.sourcePath, keys.count != 1,
+                target(of: keys, from: from) != nil
+            else { continue }
+            return PathBehind(mapping: mapping, call: call, relationship: inverse.reference)
+        }
+        return nil
+    }
+
+    /// Whether a relationship is the other side of one whose links a mapping states by a path: what
+    /// one side says links both.
+    func isInverseOfPath(_ name: String, of entity: String) -> Bool {
+        pathBehind(name, of: entity) != nil
+    }
+
+    /// Refuses links of a path that cannot be followed, where they are not those that the other
+    /// side states.
+    private mutating func refuseContradiction(
+        _ call: ManagerCall, _ property: PropertyMappingDefinition,
+        _ mapping: EntityMappingDefinition
+    ) {
+        guard let keys = call.sourcePath, keys.count > 1, let entity = mapping.destination else {
+            return
+        }
+        guard let other = pathBehind(property.destination, of: entity),
+            let from = other.mapping.source, let back = other.call.sourcePath
+        else {
+            return unsupported(
+                "links of \(call.instances.text) are not those that its inverse states: state them "
+                    + "on one side, and unset on the other", property, mapping)
+        }
+        let isReversed = reversed(back, from: from) == keys
+        let areMade =
+            other.call.takesObjects(of: mapping.effectiveName)
+            && call.takesObjects(of: other.mapping.effectiveName)
+        if !isReversed || !areMade { unsupported(other.refusal, property, mapping) }
+    }
+
+    /// The path back from where a path of relationships leads; nil where one has no inverse.
+    private func reversed(_ keys: [String], from entity: String) -> [String]? {
+        var back: [String] = []
+        var current = entity
+        for key in keys {
+            guard let found = source.relationship(key, of: current),
+                let inverse = source.inverse(of: found)
+            else { return nil }
+            back.insert(inverse.relationship.name, at: 0)
+            current = found.relationship.destination
+        }
+        return back
     }
 
     /// Whether a mapping states the other side of a relationship by a path that can be followed:
@@ -288,5 +371,13 @@ extension InferenceDraft {
         return directed.keys.contains { other in
             policy(of: other).map { isMeant($0, other, inverse) } ?? false
         }
+    }
+}
+
+extension ManagerCall {
+    /// Whether the call links objects that an entity mapping makes.
+    fileprivate func takesObjects(of mapping: String) -> Bool {
+        if case .entityMapping(let name, _) = self { return name == mapping }
+        return true
     }
 }

@@ -85,7 +85,9 @@ struct MappingCheck {
         var typer = ExpressionTyper(model: source, entity: entity)
         typer.check(filter, about: .object(entity))
         for mistake in typer.mistakes { add(inFilterOf: mapping, mistake) }
-        warnings += typer.warnings.prefix(1).map { MappingMistake(inFilterOf: mapping, $0) }
+        warnings += typer.warnings.prefix(Self.warningLimit).map {
+            MappingMistake(inFilterOf: mapping, $0)
+        }
         guard typer.mistakes.isEmpty,
             let text = unsupported(filter.sourceExpression, from: entity)
                 ?? AttemptCheck.mistake(in: filter.sourceExpression, of: nil)
@@ -142,7 +144,9 @@ struct MappingCheck {
         }
         var typer = ExpressionTyper(model: source, entity: mapping.source)
         let kind = typer.kind(of: expression)
-        warnings += typer.warnings.prefix(1).map { MappingMistake(in: mapping, at: property, $0) }
+        warnings += typer.warnings.prefix(Self.warningLimit).map {
+            MappingMistake(in: mapping, at: property, $0)
+        }
         if typer.mistakes.isEmpty, let keys = expression.sourceKeys, keys.count == 1,
             let from = mapping.source,
             source.attribute(keys[0], of: from)?.attribute.type == attribute.type
@@ -160,11 +164,21 @@ struct MappingCheck {
         }
         guard !kind.fits(attribute.type) || attribute.type == .composite else { return }
         let isConvertible = kind.converts(to: attribute.type)
-        let remedy = isConvertible ? ". Write {convert: \(expression.text)}" : ""
+        let remedy = isConvertible ? ". Write {convert: \(Self.flowText(expression))}" : ""
         add(
             mapping,
             "\(expression.text) gives \(kind.noun), which an attribute of type "
                 + "\(attribute.type) cannot hold\(remedy)", at: property)
+    }
+
+    /// Warnings of one property.
+    private static let warningLimit = 8
+
+    /// An expression within braces of YAML: signs and quotation marks would mean something there.
+    private static func flowText(_ expression: MappingExpression) -> String {
+        let text = expression.text
+        let isPlain = text.allSatisfy { $0.isLetter || $0.isNumber || "$._".contains($0) }
+        return isPlain ? text : "'\(text.replacing("'", with: "''"))'"
     }
 
     /// Why values cannot be turned into those of an attribute by one word.
@@ -331,6 +345,8 @@ struct MappingCheck {
         case (.real(let number), _) where !number.isFinite,
             (.date(let number), _) where !number.isFinite:
             return "the number is not finite"
+        case (.decimal(let text), _) where Double(text)?.isFinite != true:
+            return "the decimal number is too large"
         case (.real(let number), .integer16), (.real(let number), .integer32),
             (.real(let number), .integer64):
             return "\(number) is not a whole number"

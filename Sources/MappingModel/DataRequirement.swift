@@ -108,7 +108,7 @@ extension DataRequirement {
             "entity \(entity) has \(count) \(count == 1 ? "object" : "objects"), but \(reason.text)"
         case .noMissingValue(let source, let destination):
             "\(Self.objects(count, of: source)) without a value, but \(destination) is required "
-                + "and has no default value"
+                + "and gets no default value"
         case .atMostOne(let source, let destination):
             "\(Self.objects(count, of: source)) with several links, but \(destination) is to-one"
         case .linkCount(let source, let destination, let bounds):
@@ -149,7 +149,8 @@ extension DataRequirement {
         case .noObjects(_, .abstractEntity(let entity)):
             "Make \(entity) concrete in the destination model"
         case .noMissingValue(_, let attribute):
-            "Give \(attribute) a default value or make it optional in the destination model"
+            "Give \(attribute) a default value in the destination model or in a mapping "
+                + "(default: …), make it optional"
         case .atMostOne(_, let relationship):
             "Make \(relationship) to-many in the destination model"
         case .linkCount(_, let relationship, _):

@@ -9,6 +9,9 @@ package struct Loss: Hashable, Sendable {
         /// Links of a relationship that goes: to-ones of objects that stay, or rows of a join
         /// table.
         case relationship
+        /// Links that a mapping states by a path, and that cannot be made because the object at its
+        /// end goes elsewhere; named by the relationship of the destination.
+        case path
         /// Objects of an entity; their values and links are not counted again.
         case entity
         /// Objects of an entity that no filter of its mappings takes.
@@ -134,7 +137,11 @@ extension Loss {
 
     /// What follows what is counted; else empty.
     package var qualifier: String {
-        subject.kind == .conversion ? " that could not be computed" : ""
+        switch subject.kind {
+        case .conversion: " that could not be computed"
+        case .path: " of a path to objects that the relationship does not take"
+        case .attribute, .relationship, .entity, .filter, .history: ""
+        }
     }
 
     /// The first losses in one line, `Post.content (20 values), Post.color (10 values)`, and after
@@ -155,7 +162,7 @@ extension Loss {
     package var noun: String {
         switch subject.kind {
         case .attribute, .conversion: "value"
-        case .relationship: "link"
+        case .relationship, .path: "link"
         case .entity, .filter: "object"
         case .history: "transaction"
         }

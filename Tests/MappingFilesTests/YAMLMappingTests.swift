@@ -187,8 +187,8 @@ struct YAMLMappingTests {
             "line 5, column 10"
         ),
         (
-            "godwit-mapping: 1\nentities:\n  - entity: A\n    relationships:\n      b: $source.a.c",
-            "needs the entity mapping that made the objects"
+            "godwit-mapping: 1\nentities:\n  - entity: A\n    attributes:\n"
+                + "      b: {value: $source.a, table: {x: 1, x : 2}, otherwise: 0}", "x"
         ),
         ("godwit-mapping: 1\ngodwit-mapping: 1", "occurs twice"),
         ("godwit-mapping: [", "line 2, column 1"), ("", "empty"), ("- a", "has no keys"),

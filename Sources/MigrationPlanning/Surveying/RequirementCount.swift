@@ -281,12 +281,12 @@ struct RequirementCount {
     }
 
     /// Objects that equal an earlier one in the attributes of a destination entity, wherever
-    /// they come from.
+    /// they come from: also those of other entities of the table, over which the index is one.
     private func duplicates(_ entity: String, _ attributes: [String]) -> SQLText? {
         var parts: [SQLText] = []
         for entityMapping in mapping.entityMappings {
             guard let from = entityMapping.source, let to = entityMapping.destination,
-                isKind(to, of: entity),
+                destinationModel.root(of: to)?.name == destinationModel.root(of: entity)?.name,
                 let rows = rows(of: from, towards: to, where: { $0.name == entityMapping.name })
             else { continue }
             let values = attributes.enumerated().map { place, name -> SQLText in

@@ -52,10 +52,8 @@ struct UniquenessTrial {
         var isComputed = false
         var parts: [SQLText] = []
         for feed in plan.feeds where feed.destinationTable == table {
-            let numbers = feed.entities
-                .filter { plan.destinationModel.isKind($0.destination, of: entity) }
-                .map(\.sourceNumber)
-            guard !numbers.isEmpty else { continue }
+            // The index of an entity is one over its table, in which others may have the columns.
+            let numbers = feed.entities.map(\.sourceNumber)
             let rows = TriedRows(of: feed, plan)
             var list: [SQLText] = []
             for (place, name) in columns.enumerated() {

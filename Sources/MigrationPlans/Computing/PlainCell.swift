@@ -65,6 +65,7 @@ final class PlainCell: Sendable {
             return PlainText(input: input, arguments.bytes(place)).map { .text($0) }
         case (3, _), (4, _), (_, .decimal): return nil
         case (1, .boolean): return .boolean(arguments.integer(place) != 0)
+        case (2, .boolean): return .boolean(arguments.real(place) != 0)
         case (1, .double), (1, .float): return .real(Double(arguments.integer(place)))
         case (1, .date): return .date(Double(arguments.integer(place)))
         case (1, _): return .integer(arguments.integer(place))
@@ -81,7 +82,7 @@ extension FunctionResult {
             switch cell {
             case .integer(let number): .integer(number)
             case .real(let number): .real(number)
-            case .text(let text): .text(Array(text.utf8))
+            case .text(let text): .text(StoredText.bytes(text))
             case .blob(let bytes): .blob(bytes)
             }
     }

@@ -40,6 +40,9 @@ package struct SourcePath: Hashable, Sendable, Codable {
         self.reduction = reduction
     }
 
+    /// Whether the value is a sum of integers, which may be infinite.
+    var sumsIntegers: Bool { reduction == .sum && type.isWhole }
+
     /// The type of what is read: a count is a number whatever is counted.
     package var valueType: AttributeType {
         switch reduction {
@@ -168,6 +171,7 @@ extension SourcePath {
             return switch reduction {
             case nil: last
             case .count: "count(*)"
+            case .sum where type.isWhole: .sum(ofIntegers: last)
             case .sum: "ifnull(sum(\(last)), 0)"
             case .minimum: "min(\(last))"
             case .maximum: "max(\(last))"

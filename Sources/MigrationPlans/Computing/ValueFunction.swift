@@ -105,13 +105,7 @@ package enum ValueFunction {
                     .scalar($0.value(cell.inputs[number].valueType))
                 } ?? .null
         }
-        let result = try replacing(cell, try evaluators.of(cell.policy), variables)
-        guard case .text(let text) = result else { return result }
-        // What is carried keeps its bytes, as where SQL carries it.
-        let input = IllFormedText.input(of: text, among: cell.inputs.indices) { number in
-            arguments.storageClass(first + number) == 3 ? arguments.bytes(first + number) : nil
-        }
-        return input.map { .argument(first + $0) } ?? result
+        return try replacing(cell, try evaluators.of(cell.policy), variables)
     }
 
     /// The value of a cell; another one where it cannot be computed, and the mapping says so.
@@ -192,7 +186,7 @@ extension StoredCell {
         switch arguments.storageClass(place) {
         case 1: self = .integer(arguments.integer(place))
         case 2: self = .real(arguments.real(place))
-        case 3: self = .text(String(decoding: arguments.bytes(place), as: UTF8.self))
+        case 3: self = .text(StoredText.string(arguments.bytes(place)))
         case 4: self = .blob(Array(arguments.bytes(place)))
         default: return nil
         }

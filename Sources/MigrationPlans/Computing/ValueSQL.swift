@@ -87,9 +87,9 @@ package struct ValueSQL {
 
     /// Whether real numbers are computed, whose result may be infinite or none: SQL writes the one,
     /// and NULL for the other.
-    var computesReals: Bool {
-        Self.computes(cell.value.expression) && part(cell.value.expression)?.kind == .real
-    }
+    ///
+    /// What is carried may be infinite as well, because a store or a sum is.
+    var computesReals: Bool { !isConstant && part(cell.value.expression)?.kind == .real }
 
     /// Whether SQLite's parser, which has a bound on what is nested, takes the expression wherever
     /// it stands.
@@ -190,7 +190,10 @@ package struct ValueSQL {
     }
 
     private func input(_ number: Int) -> Part? {
-        guard cell.inputs.indices.contains(number) else { return nil }
+        // A sum of integers may be infinite, in place of one with more than 64 bits.
+        guard cell.inputs.indices.contains(number), !cell.inputs[number].sumsIntegers else {
+            return nil
+        }
         let sql = cell.inputs[number].sql(from: row)
         switch cell.inputs[number].valueType {
         case .integer16, .integer32, .integer64: return (sql, .integer)

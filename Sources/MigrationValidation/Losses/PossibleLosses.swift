@@ -48,8 +48,10 @@ extension ValidationScope {
             subjects.insert(Loss.Subject(linksOf: join.naming, in: source))
         }
         // Objects that have a destination, but none that the relationship can have an end in.
-        for feed in places.flatMap(\.feeds) where [feed.owner, feed.target].contains(where: loses) {
-            subjects.insert(Loss.Subject(linksOf: feed.key, in: source))
+        for place in places {
+            for feed in place.feeds where [feed.owner, feed.target].contains(where: loses) {
+                if let subject = feed.subject(at: place.key, self) { subjects.insert(subject) }
+            }
         }
         return subjects.sorted()
     }

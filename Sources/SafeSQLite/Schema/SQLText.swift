@@ -159,3 +159,20 @@ extension [SQLText] {
         return SQLText(unchecked: text)
     }
 }
+
+extension SQLText {
+    /// The sum of whole numbers of several rows.
+    ///
+    /// The sum of SQLite ends the statement where it has more than 64 bits, also on the way.
+    ///
+    /// - Parameter column: an expression over each row; reals in it are summed as reals.
+    /// - Returns: an aggregate: exact, 0 for no rows, and infinite for more than 64 bits.
+    package static func sum(ofIntegers column: SQLText) -> SQLText {
+        // The lower 32 bits of all values, and what is beyond them.
+        let low: SQLText = "ifnull(sum(\(column) & 4294967295), 0)"
+        let high: SQLText = "(ifnull(sum(\(column) >> 32), 0) + (\(low) >> 32))"
+        return "CASE WHEN count(\(column)) > total(typeof(\(column)) = 'integer') "
+            + "THEN total(\(column)) WHEN \(high) BETWEEN -2147483648 AND 2147483647 "
+            + "THEN (\(high) << 32) | (\(low) & 4294967295) ELSE 9e999 END"
+    }
+}

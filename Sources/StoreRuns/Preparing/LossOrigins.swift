@@ -106,7 +106,7 @@ package struct LossOrigins: Hashable, Sendable, Codable {
     /// What the original calls something that a later step can lose; nil for what it never had.
     func traced(_ subject: Loss.Subject) -> Loss.Subject? {
         switch subject.kind {
-        case .history, .conversion: return subject
+        case .history, .conversion, .path: return subject
         case .attribute, .relationship, .entity, .filter:
             if added.contains(subject.name) { return nil }
             guard let origin = origins[subject.name] else { return subject }

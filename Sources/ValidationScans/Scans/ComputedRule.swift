@@ -76,10 +76,15 @@ final class ComputedRule: Sendable {
         switch try expression.value(row, first: first, evaluator) {
         case .none: return .null
         case .text(let bytes) where type == .string: return StoredConstant(text: bytes)
-        case .text(let bytes):
-            return StoredConstant(
-                try assigned(.text(String(decoding: bytes, as: UTF8.self))), in: column)
-        case .value(let value): return StoredConstant(try assigned(value), in: column)
+        case .text(let bytes): return try stored(.text(StoredText.string(bytes)))
+        case .value(let value): return try stored(value)
+        }
+    }
+
+    private func stored(_ value: DefaultValue) throws(ExpressionError) -> StoredConstant {
+        switch try assigned(value) {
+        case .text(let text), .uri(let text): StoredConstant(text: StoredText.bytes(text))
+        case let value: StoredConstant(value, in: column)
         }
     }
 
@@ -207,7 +212,8 @@ struct ComputedInput {
         case nil: (value, type) = (column, leaf.type)
         case "@count": (value, type) = ("count(*)", .integer64)
         case "@sum":
-            let sum: SQLText = "coalesce(sum(\(column)), 0)"
+            let sum: SQLText =
+                leaf.type.isWhole ? .sum(ofIntegers: column) : "coalesce(sum(\(column)), 0)"
             (value, type) = (sum, leaf.type == .boolean ? .integer64 : leaf.type)
         case "@min": (value, type) = ("min(\(column))", leaf.type)
         case "@max": (value, type) = ("max(\(column))", leaf.type)

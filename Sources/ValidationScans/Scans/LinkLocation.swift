@@ -1,6 +1,6 @@
 package import CoreDataStore
 import ManagedObjectModel
-import MappingModel
+package import MappingModel
 import SafeSQLite
 
 /// What becomes of objects at one end of a source relationship.
@@ -91,6 +91,14 @@ package struct LinkFeed: Sendable {
     /// The entity mapping that alone makes the targets; nil for any.
     var maker: String?
 
+    /// What links that the relationship does not take are counted as; nil for those between objects
+    /// that a mapping makes of one, which are none of the source.
+    package func subject(at place: PropertyKey, _ scope: ValidationScope) -> Loss.Subject? {
+        guard isPath else { return Loss.Subject(linksOf: key, in: scope.source) }
+        let stated = isFlipped ? scope.destination.inverseKey(of: place) ?? place : place
+        return isOwn ? nil : Loss.Subject(.path, stated.entity, stated.property)
+    }
+
     /// The objects that have the relationship in the source.
     var holders: EndFates { isFlipped ? target : owner }
     /// The objects to which it leads there.
@@ -174,13 +182,10 @@ package struct LinkLocation: Sendable {
             let found = Origin(
                 key: PropertyKey(declarer, name), maker: stated.mapping, layer: fate.layer)
             if owners[found] == nil { order.append(found) }
-            for kind in scope.kinds(ofSource: from)
-            where scope.mapping.takes(mapped, mask: kind.mask) {
-                if owners[found]?[kind.number] == nil {
-                    owners[found, default: [:]][kind.number] = fate
-                }
+            let taken = scope.kinds(ofSource: from).filter {
+                scope.mapping.takes(mapped, mask: $0.mask)
             }
-            if owners[found] == nil { owners[found] = [:] }
+            owners[found, default: [:]].merge(taken.map { ($0.number, fate) }) { first, _ in first }
         }
         let paths = scope.mapping.entityMappings.compactMap { mapped in
             pathFeed(mapped, of: key, scope: scope)

@@ -92,16 +92,7 @@ final class RowExpression: Sendable {
         for (number, name) in self.variables.enumerated() {
             variables[name] = Self.value(of: cell(number, row, first), types[number])
         }
-        let result = try Self.single(evaluator.value(of: value.expression, variables: variables))
-        guard case .value(.text(let text)) = result,
-            let input = IllFormedText.input(
-                of: text.utf8, among: types.indices,
-                bytes: { input in
-                    let cell = self.cell(input, row, first)
-                    return cell.storageClass == 3 ? cell.bytes : nil
-                })
-        else { return result }
-        return .text(Array(cell(input, row, first).bytes))
+        return try Self.single(evaluator.value(of: value.expression, variables: variables))
     }
 
     /// The cell of an input.
@@ -133,6 +124,7 @@ final class RowExpression: Sendable {
         case (5, _): .null
         case (_, .decimal): nil
         case (1, .boolean): .boolean(cell.integer != 0)
+        case (2, .boolean): .boolean(cell.real != 0)
         case (1, .double), (1, .float): .real(Double(cell.integer))
         case (1, .date): .date(Double(cell.integer))
         case (1, _): .integer(cell.integer)
@@ -149,7 +141,7 @@ final class RowExpression: Sendable {
         switch cell.storageClass {
         case 1: stored = .integer(cell.integer)
         case 2: stored = .real(cell.real)
-        case 3: stored = .text(String(decoding: cell.bytes, as: UTF8.self))
+        case 3: stored = .text(StoredText.string(cell.bytes))
         case 4: stored = .blob(Array(cell.bytes))
         default: return .null
         }

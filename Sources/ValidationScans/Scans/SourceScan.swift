@@ -61,9 +61,7 @@ package struct SourceScan {
                 let reader = try LinkReader(
                     feed, of: place, number: number, mustExist: scope.dangling == .nullify,
                     key: scope.key, list: &list, connection: connection)
-                let subject =
-                    feed.isOwn ? nil : Loss.Subject(linksOf: feed.key, in: scope.source)
-                readers.append((reader, subject))
+                readers.append((reader, feed.subject(at: place.key, scope)))
             }
         }
         return readers
@@ -91,13 +89,10 @@ package struct SourceScan {
         init(_ scan: SourceScan) {
             sums = [CellSum](repeating: CellSum(), count: scan.rules.cells.count)
             faulty = [Int64](repeating: 0, count: scan.rules.cells.count)
-            unmade = faulty
-            replaced = faulty
+            (unmade, replaced) = (faulty, faulty)
             linkSums = [CellSum](repeating: CellSum(), count: scan.links.count)
             missingLinks = [Int64](repeating: 0, count: scan.links.count)
-            lostLinks = missingLinks
-            strayLinks = missingLinks
-            droppedLinks = missingLinks
+            (lostLinks, strayLinks, droppedLinks) = (missingLinks, missingLinks, missingLinks)
             lost = [Int64](repeating: 0, count: scan.rules.subjects.count)
             strays = [Int64](repeating: 0, count: scan.rules.entities.count)
         }
@@ -206,7 +201,6 @@ package struct SourceScan {
             result.add(Fault(label, .missingLink), source: tally.missingLinks[number])
             result.add(Fault(label, .stray), source: tally.strayLinks[number])
             result.addInherited(Fault(label, .dangling), tally.lostLinks[number])
-            // Links between objects that a mapping makes are none of the source.
             if let subject = linkSubjects[number] {
                 result.addLoss(subject, tally.droppedLinks[number])
             }

@@ -39,7 +39,67 @@ struct RandomMapping<Random: RandomNumberGenerator> {
             stated.append(definition)
             if below(3) == 0 { stated.append(further(after: definition, from, to)) }
         }
+        for place in stated.indices where stated[place].name == nil {
+            stated[place].relationships = paths(of: stated[place], inference, stated)
+        }
         return MappingDefinition(entityMappings: stated, infersRest: true)
+    }
+
+    /// To-one relationships of an entity mapping that get their links by a path.
+    private mutating func paths(
+        of mapping: EntityMappingDefinition, _ inference: Inference,
+        _ stated: [EntityMappingDefinition]
+    ) -> [PropertyMappingDefinition] {
+        guard let from = mapping.source, let to = mapping.destination else { return [] }
+        var found: [PropertyMappingDefinition] = []
+        for (_, relationship) in destination.allRelationships(of: to) where below(2) == 0 {
+            let inverse = destination.inverse(of: relationship)?.relationship
+            let isFree = inverse.map { $0.isToMany && !$0.isOrdered } ?? true
+            guard !relationship.isToMany, relationship.isOptional, !relationship.isTransient,
+                isFree, let (keys, target) = objectPath(from), let last = keys.last
+            else { continue }
+            let makers = inference.mapping.entityMappings.filter { made in
+                guard let from = made.source, let to = made.destination else { return false }
+                return source.isKind(from, of: target)
+                    && destination.isKind(to, of: relationship.destination)
+            }
+            guard !makers.isEmpty else { continue }
+            let path = MappingExpression.keyPath(.variable("source"), keys)
+            let named = stated.filter { one in
+                one.name == nil && makers.contains { $0.name == one.effectiveName }
+            }
+            let isMadeOften = stated.contains { one in
+                one.name != nil && one.source.map { source.isKind($0, of: target) } == true
+            }
+            if let maker = named.randomElement(using: &random), isMadeOften || below(2) == 0 {
+                found.append(
+                    PropertyMappingDefinition(
+                        destination: relationship.name,
+                        value: .expression(
+                            ManagerCall.entityMapping(maker.effectiveName, path).expression)))
+            } else if !isMadeOften {
+                found.append(
+                    PropertyMappingDefinition(
+                        destination: relationship.name,
+                        value: .expression(ManagerCall.relationship(last, path).expression)))
+            }
+        }
+        return found
+    }
+
+    /// A path of two or three to-one relationships, with the entity to which it leads.
+    private mutating func objectPath(_ entity: String) -> (keys: [String], target: String)? {
+        var keys: [String] = []
+        var current = entity
+        for _ in 0..<2 + below(2) {
+            let links = source.allRelationships(of: current).map(\.relationship).filter {
+                !$0.isToMany && !$0.isTransient
+            }
+            guard let link = links.randomElement(using: &random) else { return nil }
+            keys.append(link.name)
+            current = link.destination
+        }
+        return (keys, current)
     }
 
     /// A second mapping between the same entities: for the other objects, or for some of the same,

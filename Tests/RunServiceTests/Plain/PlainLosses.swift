@@ -53,6 +53,7 @@ struct PlainLosses {
             return
         }
         countReplaced(PlainReference(entity: object.entity, key: key), taking)
+        countPaths(PlainReference(entity: object.entity, key: key), taking)
         for column in table.columns {
             guard let cell = object.cells[column.name], cell != .null else { continue }
             switch column.role {
@@ -79,6 +80,16 @@ struct PlainLosses {
             default: continue
             }
         }
+    }
+
+    /// Counts links of paths to objects that go elsewhere.
+    private mutating func countPaths(_ object: PlainReference, _ taking: [EntityMapping]) {
+        let ends = taking.flatMap { passes.pathEnds(of: $0, object) }
+        let carried = Set(ends.filter { $0.maker != nil }.map(\.relationship))
+        let dropped = ends.filter { end in
+            end.maker == nil && !passes.passes(end.target.key, of: end.target.entity).isEmpty
+        }
+        for key in Set(dropped.map(\.relationship)).subtracting(carried) { add("path", key) }
     }
 
     /// Counts values that are replaced because they cannot be computed.

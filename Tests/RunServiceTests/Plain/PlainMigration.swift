@@ -106,6 +106,9 @@ extension PlainMigration {
         _ key: PropertyKey, _ relationship: Relationship, isTurned: Bool, into links: inout Links
     ) {
         for entityMapping in mapping.entityMappings {
+            for link in passes.pathLinks(of: entityMapping, at: key) {
+                links.whole[isTurned ? link.turned : link] = PlainOrder()
+            }
             guard let from = entityMapping.source, let to = entityMapping.destination,
                 model.isKind(to, of: key.entity),
                 let name = entityMapping.relationships.first(where: {

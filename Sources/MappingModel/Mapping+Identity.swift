@@ -1,5 +1,4 @@
 package import ManagedObjectModel
-package import MappingModel
 
 extension Mapping {
     /// The mapping that carries every object of a model over as it is.

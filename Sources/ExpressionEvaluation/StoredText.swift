@@ -1,0 +1,63 @@
+/// Texts of stores as strings, from which the same bytes come back.
+///
+/// A text may hold what is no UTF-8. A string that repaired it would be another text: where an
+/// expression carries it, its bytes are meant. Each byte that belongs to no character stands there
+/// as a scalar of its own, at the end of the private use area; so do the bytes of those scalars.
+package enum StoredText {
+    /// The first byte of every scalar that stands for a byte.
+    private static let lead: UInt8 = 0xF4
+    /// The scalar of byte 0.
+    private static let base: UInt32 = 0x10_FF00
+    private static let scalars: ClosedRange<UInt32> = base + 0x80...base + 0xFF
+
+    /// The string that stands for the bytes of a text.
+    ///
+    /// - Complexity: O(length).
+    package static func string(_ bytes: some Collection<UInt8>) -> String {
+        if !bytes.contains(lead), let text = String(validating: bytes, as: UTF8.self) {
+            return text
+        }
+        let bytes = Array(bytes)
+        var result = String.UnicodeScalarView()
+        var place = 0
+        while place < bytes.count {
+            let length = min(length(bytes[place]), bytes.count - place)
+            let text = String(validating: bytes[place..<place + length], as: UTF8.self)
+            if let scalar = text?.unicodeScalars.first, !scalars.contains(scalar.value) {
+                result.append(scalar)
+                place += length
+            } else {
+                // Only bytes beyond ASCII come here.
+                Unicode.Scalar(base + UInt32(bytes[place])).map { result.append($0) }
+                place += 1
+            }
+        }
+        return String(result)
+    }
+
+    /// The bytes that a character with that first byte has; 1 for what begins none.
+    private static func length(_ first: UInt8) -> Int {
+        switch first {
+        case 0xC2...0xDF: 2
+        case 0xE0...0xEF: 3
+        case 0xF0...0xF4: 4
+        default: 1
+        }
+    }
+
+    /// The bytes for which a string stands.
+    ///
+    /// - Complexity: O(length).
+    package static func bytes(_ text: String) -> [UInt8] {
+        guard text.utf8.contains(lead) else { return Array(text.utf8) }
+        return text.unicodeScalars.flatMap { scalar -> [UInt8] in
+            scalars.contains(scalar.value)
+                ? [UInt8(scalar.value - base)] : Array(String(scalar).utf8)
+        }
+    }
+
+    /// A constant of an expression, as texts of stores are read.
+    package static func string(_ constant: String) -> String {
+        constant.utf8.contains(lead) ? string(Array(constant.utf8)) : constant
+    }
+}
