@@ -2,19 +2,27 @@
 ///
 /// A text may hold what is no UTF-8. A string that repaired it would be another text: where an
 /// expression carries it, its bytes are meant. Each byte that belongs to no character stands there
-/// as a scalar of its own, at the end of the private use area; so do the bytes of those scalars.
+/// as a scalar of its own, of the area for private use; so do the bytes of those scalars.
 package enum StoredText {
-    /// The first byte of every scalar that stands for a byte.
-    private static let lead: UInt8 = 0xF4
     /// The scalar of byte 0.
-    private static let base: UInt32 = 0x10_FF00
+    private static let base: UInt32 = 0xF700
     private static let scalars: ClosedRange<UInt32> = base + 0x80...base + 0xFF
+
+    /// Whether a text has a scalar that stands for a byte: `EF 9E 80` to `EF 9F BF`.
+    private static func hasStandIns(_ bytes: some Sequence<UInt8>) -> Bool {
+        var last: UInt8 = 0
+        for byte in bytes {
+            if last == 0xEF, byte == 0x9E || byte == 0x9F { return true }
+            last = byte
+        }
+        return false
+    }
 
     /// The string that stands for the bytes of a text.
     ///
     /// - Complexity: O(length).
     package static func string(_ bytes: some Collection<UInt8>) -> String {
-        if !bytes.contains(lead), let text = String(validating: bytes, as: UTF8.self) {
+        if !hasStandIns(bytes), let text = String(validating: bytes, as: UTF8.self) {
             return text
         }
         let bytes = Array(bytes)
@@ -49,7 +57,7 @@ package enum StoredText {
     ///
     /// - Complexity: O(length).
     package static func bytes(_ text: String) -> [UInt8] {
-        guard text.utf8.contains(lead) else { return Array(text.utf8) }
+        guard hasStandIns(text.utf8) else { return Array(text.utf8) }
         return text.unicodeScalars.flatMap { scalar -> [UInt8] in
             scalars.contains(scalar.value)
                 ? [UInt8(scalar.value - base)] : Array(String(scalar).utf8)
@@ -58,6 +66,6 @@ package enum StoredText {
 
     /// A constant of an expression, as texts of stores are read.
     package static func string(_ constant: String) -> String {
-        constant.utf8.contains(lead) ? string(Array(constant.utf8)) : constant
+        hasStandIns(constant.utf8) ? string(Array(constant.utf8)) : constant
     }
 }

@@ -13,9 +13,11 @@ struct YAMLMappingReader {
     ///
     /// - Throws: `MappingFileError.malformed` with every mistake, and line and column of each.
     static func read(_ bytes: [UInt8]) throws(MappingFileError) -> MappingFile.Content {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        guard let whole = String(validating: bytes, as: UTF8.self) else {
             throw .malformed("the file is not UTF-8")
         }
+        // Some editors begin files with a byte order mark.
+        let text = whole.unicodeScalars.first == "\u{FEFF}" ? String(whole.dropFirst()) : whole
         if let line = anchorLine(bytes) {
             throw .malformed("line \(line): anchors (&name) are not supported")
         }

@@ -8,11 +8,20 @@ enum YAMLQuoting {
     /// The signs at the start of a value that have a meaning of their own in YAML.
     private static let signs: Set<Character> = ["\"", "'", "{", "[", "@", "%", "`", "*", "!", "&"]
 
-    /// A hint for a line that YAML refuses, by its number from 1; nil where quotes do not help.
+    /// A hint for a line that YAML refuses, by its number from 1; nil where none is known.
     static func hint(line: Int, of text: String) -> String? {
         let lines = text.split(separator: "\n", maxSplits: line, omittingEmptySubsequences: false)
         guard line > 0, line <= lines.count else { return nil }
-        let parts = lines[line - 1].drop { $0 == " " || $0 == "-" }
+        let indentation = lines[line - 1].prefix { $0 == " " || $0 == "\t" }
+        if indentation.contains("\t") { return "Indent with blanks: YAML takes no tabs" }
+        if let hint = quotingHint(lines[line - 1]) { return hint }
+        let before = lines[..<(line - 1)].last { $0.contains { !$0.isWhitespace } }
+        let isDeeper = before.map { $0.prefix { $0 == " " }.count != indentation.count } ?? false
+        return isDeeper ? "Check the indentation of this line and of the one before it" : nil
+    }
+
+    private static func quotingHint(_ line: Substring) -> String? {
+        let parts = line.drop { $0 == " " || $0 == "-" }
         guard let colon = parts.firstRange(of: ": ") else { return nil }
         let value = parts[colon.upperBound...].drop { $0 == " " }
         guard let first = value.first, signs.contains(first) || value.contains(": ") else {

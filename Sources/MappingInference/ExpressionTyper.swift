@@ -192,6 +192,9 @@ struct ExpressionTyper {
     private mutating func collected(
         _ name: String, _ inner: ValueKind, hasPath: Bool
     ) -> ValueKind {
+        if !hasPath, name != "@count", Self.operators.contains(name) {
+            return mistake("\(name) needs a key after it")
+        }
         switch name {
         case "@count": return .number
         case "@sum", "@avg":
@@ -200,7 +203,6 @@ struct ExpressionTyper {
         case "@min", "@max": return inner
         case "@unionOfObjects", "@distinctUnionOfObjects", "@unionOfArrays", "@unionOfSets",
             "@distinctUnionOfArrays", "@distinctUnionOfSets":
-            if !hasPath { mistake("\(name) needs a key after it") }
             if case .collection(let member) = inner { return .collection(member) }
             return .collection(inner)
         default:

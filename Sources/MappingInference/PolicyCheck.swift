@@ -49,7 +49,7 @@ struct PolicyCheck {
             let known = policies.map(\.className)
             let hint =
                 known.isEmpty
-                ? "Run the command from an executable that carries it"
+                ? "Name the executable that carries it (--worker-command)"
                 : NameSuggestion.hint(name, known, noun: "policies")
             return add(
                 mapping,

@@ -27,7 +27,7 @@ extension EngineError {
     package static func refused(_ index: IndexLayout, store: String) -> EngineError {
         .dataRefused(
             "\(store): objects have equal values where the index \(index.name) allows none. "
-                + "Nothing was written; repair the data, or drop the uniqueness constraint "
-                + "from the destination model")
+                + "Nothing was written. Count them with godwit plan. Repair the data, or drop the "
+                + "uniqueness constraint from the destination model")
     }
 }

@@ -191,10 +191,21 @@ struct YAMLMappingTests {
                 + "      b: {value: $source.a, table: {x: 1, x : 2}, otherwise: 0}", "x"
         ),
         ("godwit-mapping: 1\ngodwit-mapping: 1", "occurs twice"),
+        ("godwit-mapping: 1\nentities:\n\t- entity: A", "YAML takes no tabs"),
+        (
+            "godwit-mapping: 1\nentities:\n  - entity: A\n    attributes:\n      b: $source.b\n"
+                + "        c: $source.c", "Check the indentation"
+        ),
         ("godwit-mapping: [", "line 2, column 1"), ("", "empty"), ("- a", "has no keys"),
     ])
     func mistakesNameTheirPlace(text: String, words: String) {
         #expect(message(text).contains(words), "\(message(text))")
+    }
+
+    @Test func aByteOrderMarkIsPassedBy() throws {
+        let text = "\u{FEFF}godwit-mapping: 1\nentities:\n  - entity: A\n"
+        let file = try MappingFile(path: "m.yaml", form: .yaml, bytes: Array(text.utf8))
+        #expect(file.definition.entityMappings.map(\.source) == ["A"])
     }
 
     @Test func allMistakesOfAFileAreTold() {

@@ -21,6 +21,7 @@ import Testing
         var equal = 0
         var computed = 0
         var converted = 0
+        var linked = 0
         for seed in Self.first..<Self.first + Self.cases {
             for attempt in UInt64(0)..<12 {
                 var one: RandomCase
@@ -38,16 +39,18 @@ import Testing
                     equal += 1
                     if figures["with computed values"] > 0 { computed += 1 }
                     converted += figures["losing conversion"]
+                    if figures["paths"] > 0 { linked += 1 }
                 }
                 break
             }
         }
         print(
             "mapped cases: \(equal) equal, \(computed) with computed values, "
-                + "\(converted) losing values")
+                + "\(converted) losing values, \(linked) with links by paths")
         #expect(differences.isEmpty, "\n\(differences.joined(separator: "\n"))")
         #expect(equal > Int(Self.cases) * 9 / 10)
         #expect(computed > Int(Self.cases) / 3)
         #expect(converted > Int(Self.cases) / 10)
+        #expect(linked > Int(Self.cases) / 10)
     }
 }

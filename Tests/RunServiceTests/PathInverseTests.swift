@@ -51,7 +51,7 @@ import Testing
                 try String.fetchOne(
                     database,
                     sql: "SELECT name FROM pragma_table_info('\(table)') "
-                        + "WHERE name LIKE 'Z%/_EDITOR' ESCAPE '/' OR name LIKE 'Z%/_HEAD' ESCAPE '/'"
+                        + "WHERE name GLOB 'Z[0-9]*_EDITOR' OR name GLOB 'Z[0-9]*_HEAD'"
                 )
             }
         }

@@ -57,6 +57,8 @@ extension [MappingChoice] {
     private static func ambiguous(_ choices: [MappingChoice]) -> EngineError {
         .noMapping(
             "several mappings fit the same versions: "
-                + choices.map(\.name).joined(separator: ", ") + ". Give one of them")
+                + choices.map(\.name).joined(separator: ", ") + ". Give one of them, or add the "
+                + "hashes of their versions (sourceHash, destinationHash), which mapping scaffold "
+                + "--hashes writes")
     }
 }

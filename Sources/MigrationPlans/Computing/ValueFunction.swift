@@ -252,9 +252,10 @@ package final class ValueFailures: Sendable {
                 isFilter
                 ? "Correct the data, or let the filter test first what it needs, as in "
                     + "$source.parts != 0 AND $source.whole / $source.parts > 2"
-                : "Correct the expression in the mapping or the data, or let the mapping give "
-                    + "such values: failing: {constant: …}, or default: … where there is none. "
-                    + "For an optional attribute, failing: drop counts them as losses"
+                : "Correct the data. Or correct the expression in the mapping, or let it give such "
+                    + "values: failing: {constant: …}, or default: … where there is none; for an "
+                    + "optional attribute, failing: drop counts them as losses. A run keeps its "
+                    + "mapping: migrate again after a change"
             throw .dataRefused("\(place)\(text). Nothing was written. \(remedy)")
         }
     }

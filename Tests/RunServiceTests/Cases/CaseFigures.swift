@@ -41,6 +41,8 @@ struct CaseFigures: Sendable {
         count("values by SQL", computed.count { ValueSQL($0).expression != nil })
         count("values by Swift", computed.count { ValueSQL($0).expression == nil })
         count("values converted", computed.count { $0.value.expression.isAttempt })
+        let links = plan.mapping.entityMappings.flatMap(\.relationships)
+        count("paths", links.count { $0.path != nil })
         let feeds = plan.joins.flatMap(\.feeds)
         if !feeds.isEmpty { count("with join feeds") }
         if feeds.contains(where: { !$0.isArithmetic }) { count("with joins looked up") }
