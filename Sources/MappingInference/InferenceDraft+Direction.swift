@@ -101,7 +101,7 @@ extension InferenceDraft {
             }
         }
         if keys.count == 1 {
-            if let other = pathBehind(property.destination, of: entity) {
+            if let other = pathBehind(property.destination, of: entity, from: target) {
                 return unsupported(other.refusal, property, mapping)
             }
             sourceRelationship[entity, default: [:]][property.destination] = keys[0]
@@ -201,7 +201,11 @@ extension InferenceDraft {
 
     /// What gives the other side of a relationship its links by a path, or links objects that come
     /// of one; nil where nothing does.
-    private func pathBehind(_ name: String, of entity: String) -> PathBehind? {
+    ///
+    /// `origin`: only of source objects that may be of that entity.
+    private func pathBehind(
+        _ name: String, of entity: String, from origin: String? = nil
+    ) -> PathBehind? {
         guard let direction, let owned = destination.relationship(name, of: entity),
             let inverse = destination.inverse(of: owned), inverse.reference != owned.reference
         else { return nil }
@@ -212,17 +216,18 @@ extension InferenceDraft {
             guard case .expression(let expression)? = stated?.value, let from = mapping.source,
                 let to = mapping.destination, destination.model.isKind(to, of: inverse.owner),
                 let call = ManagerCall(expression), let keys = call.sourcePath, keys.count != 1,
-                target(of: keys, from: from) != nil
+                target(of: keys, from: from) != nil,
+                origin.map({ source.overlap($0, from) }) ?? true
             else { continue }
             return PathBehind(mapping: mapping, call: call, relationship: inverse.reference)
         }
         return nil
     }
 
-    /// Whether a relationship is the other side of one whose links a mapping states by a path: what
-    /// one side says links both.
-    func isInverseOfPath(_ name: String, of entity: String) -> Bool {
-        pathBehind(name, of: entity) != nil
+    /// Whether a relationship is the other side of one whose links a mapping states by a path for
+    /// the objects to which a source relationship leads: what one side says links both.
+    func isInverseOfPath(_ name: String, of entity: String, reading before: Relationship?) -> Bool {
+        before.map { pathBehind(name, of: entity, from: $0.destination) != nil } ?? false
     }
 
     /// Refuses links of a path that cannot be followed, where they are not those that the other
@@ -241,7 +246,8 @@ extension InferenceDraft {
                 "links of \(call.instances.text) are not those that its inverse states: state them "
                     + "on one side, and unset on the other", property, mapping)
         }
-        let isReversed = reversed(back, from: from) == keys
+        // Unions of collections name no further objects.
+        let isReversed = reversed(back, from: from) == keys.filter { !$0.hasPrefix("@") }
         let areMade =
             other.call.takesObjects(of: mapping.effectiveName)
             && call.takesObjects(of: other.mapping.effectiveName)
@@ -371,13 +377,5 @@ extension InferenceDraft {
         return directed.keys.contains { other in
             policy(of: other).map { isMeant($0, other, inverse) } ?? false
         }
-    }
-}
-
-extension ManagerCall {
-    /// Whether the call links objects that an entity mapping makes.
-    fileprivate func takesObjects(of mapping: String) -> Bool {
-        if case .entityMapping(let name, _) = self { return name == mapping }
-        return true
     }
 }

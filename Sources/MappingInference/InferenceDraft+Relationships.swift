@@ -266,11 +266,12 @@ extension InferenceDraft {
         for member in destination.model.family(of: side.owner) {
             guard let from = sourceEntity[member.name], found[member.name]?[name] == nil,
                 statedPaths[member.name]?[name] == nil, infers(name, of: member.name),
-                !isInverseOfPolicy(name, of: member.name), !isInverseOfPath(name, of: member.name)
+                !isInverseOfPolicy(name, of: member.name)
             else { continue }
             let candidates = inverses.filter { candidate in
                 source.relationship(candidate.relationship.name, of: from)?.reference
                     == candidate.reference
+                    && !isInverseOfPath(name, of: member.name, reading: candidate.relationship)
             }
             let distinct = Set(candidates.map(\.reference))
             if distinct.count == 1, let only = candidates.first {

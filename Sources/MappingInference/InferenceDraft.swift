@@ -124,7 +124,8 @@ extension InferenceDraft {
             }
             for (to, name) in matching.sources.sorted(by: { $0.key < $1.key })
             where !isInverseOfPolicy(to, of: entity.name)
-                && !isInverseOfPath(to, of: entity.name)
+                && !isInverseOfPath(
+                    to, of: entity.name, reading: source.relationship(name, of: from)?.relationship)
                 && (!taken.contains(name) || isAutomatic(to, of: entity.name))
             {
                 recordPair(entity.name, to, from, name)

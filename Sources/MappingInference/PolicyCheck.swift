@@ -49,7 +49,7 @@ struct PolicyCheck {
             let known = policies.map(\.className)
             let hint =
                 known.isEmpty
-                ? "Name the executable that carries it (--worker-command)"
+                ? "Give this command the worker executable that carries it"
                 : NameSuggestion.hint(name, known, noun: "policies")
             return add(
                 mapping,

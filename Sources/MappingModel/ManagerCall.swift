@@ -50,6 +50,12 @@ package enum ManagerCall: Hashable, Sendable {
         instances == .variable("source") ? [] : instances.sourceKeys
     }
 
+    /// Whether the call gives objects that an entity mapping makes.
+    package func takesObjects(of mapping: String) -> Bool {
+        if case .entityMapping(let name, _) = self { return name == mapping }
+        return true
+    }
+
     /// The source objects that the call is made with.
     package var instances: MappingExpression {
         switch self {

@@ -172,4 +172,54 @@ import Testing
                 saying: ["BossToBoss.edits", "state them on one side"])
         }
     }
+
+    /// Contacts come of old ones, which their persons lead to, and of persons themselves: links of
+    /// both kinds never meet.
+    @Test(arguments: ["", "\n    relationships: {contacts: $source.contacts}"])
+    func linksOfOtherObjectsStay(line: String) throws {
+        func model(_ contact: String) throws -> Model {
+            try Model(entities: [
+                Entity(
+                    name: "Person", attributes: [Attribute(name: "name", type: .string)],
+                    relationships: [
+                        Relationship(
+                            name: "contacts", destination: contact, inverse: "person",
+                            maximumCount: 0)
+                    ]),
+                Entity(
+                    name: contact, attributes: [Attribute(name: "name", type: .string)],
+                    relationships: [
+                        Relationship(name: "person", destination: "Person", inverse: "contacts")
+                    ]),
+            ])
+        }
+        try StoreLab.run { lab in
+            var recipe = ForgeRecipe(model: try model("Old"), seed: 7)
+            recipe.rows = ["Person": 5, "Old": 9]
+            try lab.forge(recipe)
+            try lab.damage("UPDATE ZOLD SET ZPERSON = 1 + Z_PK % 5")
+            let mapping = """
+                godwit-mapping: 1
+                entities:
+                  - entity: Person\(line)
+                  - {source: Old, destination: Contact}
+                  - source: Person
+                    destination: Contact
+                    name: Emails
+                    relationships:
+                      person: {source: $source, mapping: PersonToPerson}
+                """
+            let outcome = try lab.migrate(
+                to: .model(DestinationModel(model: model("Contact"))),
+                options: PolicyLab.options(.whole, mapping: mapping))
+            #expect(outcome.validation.isEqual, "\(outcome.validation.lines)")
+            let counts = try lab.raw(lab.output) { database in
+                try [
+                    "SELECT count(*) FROM ZCONTACT WHERE ZPERSON IS NOT NULL",
+                    "SELECT count(*) FROM ZCONTACT WHERE ZPERSON = 1",
+                ].map { try Int.fetchOne(database, sql: $0) }
+            }
+            #expect(counts == [14, 2])
+        }
+    }
 }

@@ -58,7 +58,7 @@ extension [MappingChoice] {
         .noMapping(
             "several mappings fit the same versions: "
                 + choices.map(\.name).joined(separator: ", ") + ". Give one of them, or add the "
-                + "hashes of their versions (sourceHash, destinationHash), which mapping scaffold "
-                + "--hashes writes")
+                + "hashes of their versions (sourceHash, destinationHash): a scaffold with hashes "
+                + "shows them")
     }
 }
