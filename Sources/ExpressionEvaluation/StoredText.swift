@@ -2,7 +2,8 @@
 ///
 /// A text may hold what is no UTF-8. A string that repaired it would be another text: where an
 /// expression carries it, its bytes are meant. Each byte that belongs to no character stands there
-/// as a scalar of its own, of the area for private use; so do the bytes of those scalars.
+/// as a scalar of its own, of the area for private use; so do the bytes of those scalars, which
+/// therefore count as three characters each.
 package enum StoredText {
     /// The scalar of byte 0.
     private static let base: UInt32 = 0xF700
@@ -18,8 +19,10 @@ package enum StoredText {
         return false
     }
 
-    /// The string that stands for the bytes of a text.
+    /// Reads a text.
     ///
+    /// - Parameter bytes: of a text in a store.
+    /// - Returns: the string that stands for the bytes.
     /// - Complexity: O(length).
     package static func string(_ bytes: some Collection<UInt8>) -> String {
         if !hasStandIns(bytes), let text = String(validating: bytes, as: UTF8.self) {
@@ -53,8 +56,10 @@ package enum StoredText {
         }
     }
 
-    /// The bytes for which a string stands.
+    /// Writes a text.
     ///
+    /// - Parameter text: that `string` gave, or a function made of such texts.
+    /// - Returns: UTF-8, but for bytes that belonged to no character, which come back.
     /// - Complexity: O(length).
     package static func bytes(_ text: String) -> [UInt8] {
         guard hasStandIns(text.utf8) else { return Array(text.utf8) }
@@ -64,7 +69,9 @@ package enum StoredText {
         }
     }
 
-    /// A constant of an expression, as texts of stores are read.
+    /// A constant of an expression, as texts of stores are read: both must compare alike.
+    ///
+    /// - Complexity: O(length).
     package static func string(_ constant: String) -> String {
         hasStandIns(constant.utf8) ? string(Array(constant.utf8)) : constant
     }

@@ -16,8 +16,8 @@ enum YAMLQuoting {
         if indentation.contains("\t") { return "Indent with blanks: YAML takes no tabs" }
         if let hint = quotingHint(lines[line - 1]) { return hint }
         let before = lines[..<(line - 1)].last { $0.contains { !$0.isWhitespace } }
-        let isDeeper = before.map { $0.prefix { $0 == " " }.count != indentation.count } ?? false
-        return isDeeper ? "Check the indentation of this line and of the one before it" : nil
+        let differs = before.map { $0.prefix { $0 == " " }.count != indentation.count } ?? false
+        return differs ? "Check the indentation of this line and of the one before it" : nil
     }
 
     private static func quotingHint(_ line: Substring) -> String? {

@@ -246,7 +246,7 @@ extension InferenceDraft {
                 "links of \(call.instances.text) are not those that its inverse states: state them "
                     + "on one side, and unset on the other", property, mapping)
         }
-        // Unions of collections name no further objects.
+        // Unions of collections add no objects.
         let isReversed = reversed(back, from: from) == keys.filter { !$0.hasPrefix("@") }
         let areMade =
             other.call.takesObjects(of: mapping.effectiveName)

@@ -188,7 +188,8 @@ struct YAMLMappingTests {
         ),
         (
             "godwit-mapping: 1\nentities:\n  - entity: A\n    attributes:\n"
-                + "      b: {value: $source.a, table: {x: 1, x : 2}, otherwise: 0}", "x"
+                + "      b: {value: $source.a, table: {null: 1, ~: 2}, otherwise: 0}",
+            "the table has this value twice"
         ),
         ("godwit-mapping: 1\ngodwit-mapping: 1", "occurs twice"),
         ("godwit-mapping: 1\nentities:\n\t- entity: A", "YAML takes no tabs"),

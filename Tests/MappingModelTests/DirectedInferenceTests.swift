@@ -312,6 +312,10 @@ struct DirectedInferenceTests {
             ("3000000000", AttributeType.integer32, "does not fit"),
             ("40000", .integer16, "does not fit"), ("1.5", .integer64, "is not a whole number"),
             ("5", .boolean, "neither YES nor NO"), (#"CAST("inf", "NSNumber")"#, .double, "finite"),
+            (#"CAST("1e400", "NSDecimalNumber")"#, .double, "the decimal number is too large"),
+            // Within braces, YAML would take the quotation marks away.
+            (#""2020-01-01""#, .date, #"Write {convert: '"2020-01-01"'}"#),
+            ("$source.writer.posts.likes.@sum", .integer64, "@sum needs a key after it"),
         ])
     func constants(text: String, type: AttributeType, words: String) throws {
         let to = try destination { $0[0].attributes[1].type = type }

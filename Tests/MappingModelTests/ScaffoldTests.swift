@@ -21,6 +21,14 @@ struct ScaffoldTests {
         ])
     }
 
+    /// An entity with another one that inherits its only attribute.
+    private func family(_ age: AttributeType) throws -> Model {
+        try Model(entities: [
+            Entity(name: "Person", attributes: [Attribute(name: "age", type: age)]),
+            Entity(name: "Boss", parent: "Person"),
+        ])
+    }
+
     /// What inference refuses is stated, so that the file can be used as it is.
     @Test("a scaffold states type changes and names what goes")
     func typeChanges() throws {
@@ -42,6 +50,35 @@ struct ScaffoldTests {
                 #"CONVERT($source.age, "string")"#, #"CONVERT($source.key, "uuid")"#,
                 #"CONVERT($source.price, "decimal")"#, #"CONVERT($source.when, "string")"#,
             ])
+    }
+
+    /// What an entity inherits is stated for itself.
+    @Test("a scaffold states type changes of inherited attributes")
+    func inheritedTypeChanges() throws {
+        let (source, destination) = (try family(.integer16), try family(.string))
+        let directed = try Inference(
+            from: source, to: destination, by: definition(source, destination))
+        let values = directed.mapping.entityMappings.flatMap(\.attributes).map(\.value.text)
+        #expect(values == [String](repeating: #"CONVERT($source.age, "string")"#, count: 2))
+    }
+
+    /// Where a file leaves an inherited attribute out, the mistake names the entity that lacks it.
+    @Test("a mistake names the entity whose mapping lacks a type change")
+    func lackingTypeChange() throws {
+        let yaml = """
+            godwit-mapping: 1
+            entities:
+              - entity: Person
+                attributes: {age: convert}
+              - entity: Boss
+            """
+        let stated = try MappingFile(path: "m.yaml", form: .yaml, bytes: Array(yaml.utf8))
+            .definition
+        let error = try #require(throws: (any Error).self) {
+            try Inference(from: family(.integer16), to: family(.string), by: stated)
+        }
+        #expect("\(error)".contains("Boss.age"), "\(error)")
+        #expect("\(error)".contains("in the entity mapping of Boss, as in age: convert"))
     }
 
     @Test("a scaffold names the version hashes of its entities if it is asked to")

@@ -67,6 +67,11 @@ import Testing
             "text: 'ATTEMPT(TERNARY(7 / ($source.n - 1) == 1, $source.a, $source.a), $source.b)'",
             "hex(ZTEXT)", "FE"
         ),
+        // Several objects are read as one text, which Swift takes apart.
+        (
+            "text: 'TERNARY(ANY $source.items.b == \"q\", \"x\", $source.owner.b)'",
+            "hex(ZTEXT)", "FE"
+        ),
         ("text: uppercase($source.b)", "hex(ZTEXT)", "FE"),
         ("text: 'FUNCTION($source.b, \"stringByAppendingString:\", \"q\")'", "hex(ZTEXT)", "FE71"),
         ("uri: 'TERNARY($source.n == 1, $source.u, nil)'", "hex(ZURI)", "FF61"),
