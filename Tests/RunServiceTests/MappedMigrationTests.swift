@@ -354,7 +354,7 @@ extension MappedMigrationTests {
                     to: destination { _ in }, options: options(strategy, yaml),
                     namesStore: strategy == .whole,
                     saying: [
-                        "Note.rank", "/Note/p5 ", words, "in the mapping or the data",
+                        "Note.rank", "/Note/p5 ", words, "correct the expression in the mapping",
                     ])
             }
         }

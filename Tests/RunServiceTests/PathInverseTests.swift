@@ -141,6 +141,44 @@ import Testing
         }
     }
 
+    /// Passes over one table each follow a path of their own.
+    @Test func twoPathsOfOneRelationship() throws {
+        for strategy in [MigrationPlans.Strategy.whole, .partitioned] {
+            try StoreLab.run { lab in
+                try Self.forge(lab)
+                try lab.damage("UPDATE ZFOLDER SET ZNAME = NULL WHERE Z_PK = 2")
+                let mapping = """
+                    godwit-mapping: 1
+                    entities:
+                      - entity: Note
+                        filter: $source.folder.name == nil
+                        relationships: {editor: $source.folder.head}
+                      - entity: Note
+                        name: Named
+                        filter: $source.folder.name != nil
+                        relationships: {editor: $source.editor.leads.head}
+                    """
+                let expected = try lab.raw { database in
+                    try Int64?.fetchAll(
+                        database,
+                        sql: "SELECT iif(f.ZNAME IS NULL, f.ZHEAD, l.ZHEAD) FROM ZNOTE n "
+                            + "JOIN ZFOLDER f ON f.Z_PK = n.ZFOLDER "
+                            + "JOIN ZPERSON p ON p.Z_PK = n.ZEDITOR "
+                            + "LEFT JOIN ZFOLDER l ON l.Z_PK = p.ZLEADS ORDER BY n.Z_PK")
+                }
+                let outcome = try lab.migrate(
+                    to: Self.destination(),
+                    options: PolicyLab.options(strategy, mapping: mapping))
+                #expect(outcome.validation.isEqual, "\(outcome.validation.lines)")
+                let found = try lab.raw(lab.output) { database in
+                    try Int64?.fetchAll(database, sql: "SELECT ZEDITOR FROM ZNOTE ORDER BY Z_PK")
+                }
+                #expect(found == expected)
+                #expect(expected.count == 12 && Set(expected).count > 1)
+            }
+        }
+    }
+
     @Test(arguments: [
         "{edits: $source.edits}",
         "{edits: {source: $source.leads.head, mapping: NoteToNote}}",

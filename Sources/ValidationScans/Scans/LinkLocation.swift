@@ -232,7 +232,8 @@ package struct LinkLocation: Sendable {
         guard let object = ComputedInput(path, of: from, in: scope.source),
             let entity = ComputedInput(path, of: from, in: scope.source, column: "Z_ENT")
         else { return nil }
-        let names = ("path of \(key)", "entity of \(key)")
+        // Others of the table may fill the relationship by paths of their own.
+        let names = ("path of \(key) by \(mapped.name)", "entity of \(key) by \(mapped.name)")
         return LinkFeed(
             key: first,
             storage: LinkStorage(

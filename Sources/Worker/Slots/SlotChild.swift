@@ -100,7 +100,7 @@ package final class SlotChild: Sendable {
         case .run(let order):
             let isFree = state.withLock { state in
                 guard state.running == nil, !state.isEnding else { return false }
-                state.running = (order.attempt.id, SlotMeter())
+                state.running = (order.attempt.id, SlotMeter(traffic: SlotMeter.ofThisProcess))
                 return true
             }
             return isFree && orders.sendIfRoom(order) ? nil : SlotExitCode.nonsense

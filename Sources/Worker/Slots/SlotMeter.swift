@@ -15,17 +15,20 @@ struct SlotMeter: Sendable {
     }
 
     let counter = RowCounter()
+    private let traffic: @Sendable () -> Reading
     private let start: Reading
     private var last: Reading
 
-    init() {
-        start = Self.traffic()
+    /// - Parameter traffic: what the kernel has counted by now, rows left at zero.
+    init(traffic: @escaping @Sendable () -> Reading) {
+        self.traffic = traffic
+        start = traffic()
         last = start
     }
 
     /// Rows and bytes written since the job began, where anything moved since the last call.
     mutating func progress() -> (rows: Int64, bytes: Int64)? {
-        var now = Self.traffic()
+        var now = traffic()
         now.rows = counter.rows
         // Looking at the counters is reading, too: a short file of the kernel's, and no more.
         let isStill =
@@ -39,7 +42,8 @@ struct SlotMeter: Sendable {
     /// More than one look at the counters reads.
     private static let ownReading: UInt64 = 1024
 
-    private static func traffic() -> Reading {
+    /// What this process has read and written since it began.
+    @Sendable static func ofThisProcess() -> Reading {
         var reading = Reading()
         _ = clinux_process_traffic(&reading.read, &reading.written)
         return reading

@@ -41,6 +41,7 @@ package final class ThreadSlots: Slots {
 
     private let limits: SlotLimits
     private let reportMilliseconds: Int64
+    private let traffic: @Sendable () -> SlotMeter.Reading
     private let ends: BoundedMailbox<End>
     private var slots: [Slot] = []
 
@@ -54,10 +55,21 @@ package final class ThreadSlots: Slots {
     ///   - limits: of which the times hold.
     ///   - reportMilliseconds: how often progress is looked at.
     /// - Throws: `SlotError.system` where no descriptor or thread is to be had.
-    package init(
+    package convenience init(
         count: Int, work: SlotWork, limits: SlotLimits, reportMilliseconds: Int
     ) throws(SlotError) {
+        try self.init(
+            count: count, work: work, limits: limits, reportMilliseconds: reportMilliseconds,
+            traffic: SlotMeter.ofThisProcess)
+    }
+
+    /// As above, with a count of the bytes that jobs move in place of the kernel's.
+    init(
+        count: Int, work: SlotWork, limits: SlotLimits, reportMilliseconds: Int,
+        traffic: @escaping @Sendable () -> SlotMeter.Reading
+    ) throws(SlotError) {
         self.limits = limits
+        self.traffic = traffic
         self.reportMilliseconds = Int64(max(1, reportMilliseconds))
         let count = max(1, count)
         // Each slot reports one end before it takes the next job.
@@ -140,7 +152,7 @@ package final class ThreadSlots: Slots {
         guard slots.indices.contains(slot), slots[slot].running == nil else {
             throw .notFree(slot: slot)
         }
-        let meter = SlotMeter()
+        let meter = SlotMeter(traffic: traffic)
         let stop = StatementStop()
         guard
             slots[slot].orders.sendIfRoom(Order(order: order, counter: meter.counter, stop: stop))
