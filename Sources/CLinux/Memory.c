@@ -1,9 +1,11 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -64,14 +66,54 @@ uint64_t clinux_memory_limit(void) {
     }
 }
 
-int clinux_process_traffic(uint64_t *read, uint64_t *written) {
-    char text[512];
-    ssize_t count = read_start("/proc/self/io", text, sizeof text);
+/// Adds what a process has read and written; `name` is that of its folder in /proc.
+static int add_traffic(const char *name, uint64_t *read, uint64_t *written) {
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%s/io", name);
+    ssize_t count = read_start(path, text, sizeof text);
     if (count < 0) return (int)count;
     const char *first = strstr(text, "rchar: "), *second = strstr(text, "wchar: ");
     if (first == NULL || second == NULL) return -ENODATA;
-    *read = leading_number(first + 7);
-    *written = leading_number(second + 7);
+    *read += leading_number(first + 7);
+    *written += leading_number(second + 7);
+    return 0;
+}
+
+/// Appends the children of a process to a list of at most `limit`; returns its new length.
+static int add_children(const char *name, int64_t *list, int count, int limit) {
+    char path[128], text[512];
+    snprintf(path, sizeof path, "/proc/%s/task", name);
+    DIR *threads = opendir(path);
+    if (threads == NULL) return count;
+    const struct dirent *thread;
+    while (count < limit && (thread = readdir(threads)) != NULL) {
+        if (thread->d_name[0] < '0' || thread->d_name[0] > '9') continue;
+        snprintf(path, sizeof path, "/proc/%s/task/%.20s/children", name, thread->d_name);
+        if (read_start(path, text, sizeof text) <= 0) continue;
+        for (char *next = text; *next >= '0' && *next <= '9' && count < limit;) {
+            list[count++] = (int64_t)leading_number(next);
+            next += strspn(next, "0123456789");
+            next += strspn(next, " ");
+        }
+    }
+    closedir(threads);
+    return count;
+}
+
+int clinux_process_traffic(uint64_t *read, uint64_t *written) {
+    *read = *written = 0;
+    int result = add_traffic("self", read, written);
+    if (result != 0) return result;
+    // What is beyond the limit shows when it has ended.
+    int64_t list[CLINUX_DESCENDANTS];
+    int count = add_children("self", list, 0, CLINUX_DESCENDANTS);
+    for (int place = 0; place < count; place++) {
+        char name[24];
+        snprintf(name, sizeof name, "%lld", (long long)list[place]);
+        // One that has ended meanwhile counts as part of its parent.
+        (void)add_traffic(name, read, written);
+        count = add_children(name, list, count, CLINUX_DESCENDANTS);
+    }
     return 0;
 }
 

@@ -33,12 +33,13 @@ static char **child_environment(void) {
     return copy;
 }
 
-/// Gives the child descriptors 0 to 3, keeps `report` as 4 until exec, and closes the rest.
+/// Gives the child descriptors 0 to 2, and 3 where one is given, keeps `report` as 4 until exec,
+/// and closes the rest.
 static int arrange_descriptors(const char *input, int given, int report, int *step) {
     // Out of the way first, for either may have one of the numbers that are wanted.
-    int high_given = fcntl(given, F_DUPFD_CLOEXEC, 10);
+    int high_given = given < 0 ? -1 : fcntl(given, F_DUPFD_CLOEXEC, 10);
     int high_report = fcntl(report, F_DUPFD_CLOEXEC, 10);
-    if (high_given < 0 || high_report < 0) return -1;
+    if ((given >= 0 && high_given < 0) || high_report < 0) return -1;
     *step = CLINUX_CHILD_OPENING_INPUT;
     int nothing = open(input, O_RDWR | O_CLOEXEC);
     if (nothing < 0) return -1;
@@ -46,7 +47,9 @@ static int arrange_descriptors(const char *input, int given, int report, int *st
     if (dup2(nothing, 0) < 0) return -1;
     // Without an error output of the parent, what is said goes nowhere.
     if (fcntl(2, F_GETFD) < 0 && dup2(nothing, 2) < 0) return -1;
-    if (dup2(2, 1) < 0 || dup2(high_given, 3) < 0) return -1;
+    if (dup2(2, 1) < 0) return -1;
+    if (given < 0) close(3);
+    else if (dup2(high_given, 3) < 0) return -1;
     if (dup3(high_report, 4, O_CLOEXEC) < 0) return -1;
     if (syscall(SYS_close_range, 5U, ~0U, 0U) == 0) return 0;
     long limit = sysconf(_SC_OPEN_MAX);

@@ -61,6 +61,8 @@ package enum FailureCause: Int, Hashable, Sendable, CaseIterable, Error {
     case policyMissing = 28
     /// Contents or names of files may not have reached the disk, and no later sync can tell.
     case syncFailed = 29
+    /// A program that runs between two steps failed, or did what it may not.
+    case programFailed = 30
 
     /// The word for it in reports and JSON.
     ///
@@ -116,7 +118,7 @@ extension FailureCause {
         switch self {
         case .damaged, .dataRefused, .unsupported, .modelMissing, .externalDataMissing,
             .noMapping, .outputExists, .validationFailed, .swapRefused, .losses,
-            .olderDestination, .policyFailed, .policyMissing:
+            .olderDestination, .policyFailed, .policyMissing, .programFailed:
             .quarantineChunk
         case .sourceChanged, .wrongPlan, .syncFailed: .planAgain
         case .inputOutput, .crashed, .timedOut, .outOfMemory, .leaseExpired, .returned, .missing,
@@ -138,7 +140,7 @@ extension FailureCause {
         case .damaged, .dataRefused, .inputOutput, .bug, .crashed, .timedOut, .outOfMemory,
             .unsupported, .modelMissing, .externalDataMissing, .noMapping, .outputExists,
             .validationFailed, .swapRefused, .missing, .locked, .badDelivery, .losses,
-            .olderDestination, .policyFailed, .policyMissing:
+            .olderDestination, .policyFailed, .policyMissing, .programFailed:
             true
         case .sourceChanged, .wrongPlan, .wrongEngine, .noSpace, .leaseExpired, .returned,
             .stopped, .syncFailed:

@@ -236,8 +236,9 @@ package struct LocalCluster: Sendable {
             worker: "local", protocols: .current, engine: MigrationPlan.engineVersion,
             sqlite: SQLiteLibrary.version, slots: slots.count, jitterSeed: place.number())
         settings.grace = 0
-        let setup = SlotSetup(
+        var setup = SlotSetup(
             roots: [Self.root: FilePath("/")], reportMilliseconds: times.report)
+        setup.runsPrograms = true
         var slotPlan = SlotPlan(
             count: slots.count, body: try slots.body(environment, setup, runs.ownResults),
             limits: slots.limits, setup: setup)

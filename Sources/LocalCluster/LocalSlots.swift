@@ -47,7 +47,9 @@ package struct LocalSlots: Sendable {
                 files: files, ownResults: ownResults, clock: environment.clock)
             return .thread(
                 .engine(
-                    in: JobEnvironment(roots: roots, files: files, policies: policies),
+                    in: JobEnvironment(
+                        roots: roots, files: files, policies: policies,
+                        runsPrograms: setup.runsPrograms),
                     whole: stores.slotWork))
         }
     }

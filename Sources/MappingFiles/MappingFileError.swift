@@ -1,6 +1,7 @@
 import MappingModel
 
-/// Why a mapping file could not be read or used; the text names the file and the place in it.
+/// Why a mapping file, or a steps file, could not be read or used; the text names the file and the
+/// place in it.
 package enum MappingFileError: Error, Hashable, Sendable {
     /// The file could not be read.
     case unreadable(String)
@@ -8,6 +9,8 @@ package enum MappingFileError: Error, Hashable, Sendable {
     case malformed(String)
     /// The file uses something that Godwit does not support.
     case unsupported(String)
+    /// A steps file is not what its format says.
+    case steps(String)
 }
 
 extension MappingFileError: CustomStringConvertible {
@@ -16,6 +19,7 @@ extension MappingFileError: CustomStringConvertible {
         case .unreadable(let text): "the mapping cannot be read: \(text)"
         case .malformed(let text): "the mapping is malformed: \(text)"
         case .unsupported(let text): "the mapping cannot be used: \(text)"
+        case .steps(let text): "the steps file cannot be used: \(text)"
         }
     }
 }
@@ -25,12 +29,14 @@ extension MappingFileError {
     private static let listLimit = 100
 
     /// The error of a file with mistakes; one of them stands in one line.
-    static func mistakes(_ mistakes: [MappingMistake]) -> MappingFileError {
-        if mistakes.count == 1, let only = mistakes.first { return .malformed("\(only)") }
+    static func mistakes(
+        _ mistakes: [MappingMistake], _ error: (String) -> MappingFileError = { .malformed($0) }
+    ) -> MappingFileError {
+        if mistakes.count == 1, let only = mistakes.first { return error("\(only)") }
         let rest = mistakes.count - listLimit
         let lines =
             mistakes.prefix(listLimit).map { "- \($0)" } + (rest > 0 ? ["- and \(rest) more"] : [])
-        return .malformed("\(mistakes.count) mistakes\n\(lines.joined(separator: "\n"))")
+        return error("\(mistakes.count) mistakes\n\(lines.joined(separator: "\n"))")
     }
 
     /// The same error with a place before its text.
@@ -39,6 +45,7 @@ extension MappingFileError {
         case .unreadable(let text): .unreadable("\(place): \(text)")
         case .malformed(let text): .malformed("\(place): \(text)")
         case .unsupported(let text): .unsupported("\(place): \(text)")
+        case .steps(let text): .steps("\(place): \(text)")
         }
     }
 }

@@ -9,12 +9,15 @@ package struct JobEnvironment: Sendable {
     package let files: DurableFileSystem
     /// The migration policies that the process carries.
     package let policies: PolicyLibrary
+    /// Whether jobs may run programs between two steps: never those that come over a network.
+    package let runsPrograms: Bool
 
     package init(
         roots: [FileRoot], files: DurableFileSystem = DurableFileSystem(),
-        policies: PolicyLibrary = PolicyLibrary()
+        policies: PolicyLibrary = PolicyLibrary(), runsPrograms: Bool = false
     ) {
         self.policies = policies
+        self.runsPrograms = runsPrograms
         self.roots = Dictionary(
             roots.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.files = files

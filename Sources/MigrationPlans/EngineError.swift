@@ -19,6 +19,8 @@ package enum EngineError: StoreAccessError, Sendable {
     case policyFailed(String)
     /// The process does not carry a migration policy of the plan.
     case policyMissing(String)
+    /// A program that runs between two steps failed, or did what it may not; the text names it.
+    case programFailed(String)
     /// No mapping leads from the store's model to the destination's.
     case noMapping(String)
     /// The store would lose what was not accepted; the text names the store and its losses.
@@ -43,6 +45,7 @@ package enum EngineError: StoreAccessError, Sendable {
         case .dataRefused: .dataRefused
         case .policyFailed: .policyFailed
         case .policyMissing: .policyMissing
+        case .programFailed: .programFailed
         case .noMapping: .noMapping
         case .losses: .losses
         case .olderDestination: .olderDestination
@@ -61,7 +64,8 @@ extension EngineError: CustomStringConvertible {
             "\(text) changed since it was planned. Run the same "
                 + "command again when no program writes to the store"
         case .dataRefused(let text), .noMapping(let text), .losses(let text),
-            .olderDestination(let text), .policyFailed(let text), .policyMissing(let text):
+            .olderDestination(let text), .policyFailed(let text), .policyMissing(let text),
+            .programFailed(let text):
             text
         case .internalError(let text):
             "a bug in Godwit: \(text). The original store was not changed"

@@ -21,7 +21,8 @@ extension CommandStatus {
     package init(_ cause: FailureCause) {
         switch cause {
         case .damaged, .unsupported, .modelMissing, .externalDataMissing, .noMapping,
-            .dataRefused, .losses, .olderDestination, .policyFailed, .policyMissing:
+            .dataRefused, .losses, .olderDestination, .policyFailed, .policyMissing,
+            .programFailed:
             self = .badData
         case .sourceChanged, .locked, .stopped, .crashed, .timedOut, .outOfMemory, .leaseExpired,
             .returned, .wrongPlan, .wrongEngine:

@@ -17,6 +17,7 @@ extension FailureCause {
         case .olderDestination: "newer than the destination model"
         case .policyFailed: "a migration policy failed"
         case .policyMissing: "no worker carries a migration policy"
+        case .programFailed: "a program between two steps failed"
         case .sourceChanged: "changed while it was migrated"
         case .locked: "in use by another run or program"
         case .missing: "a file is missing"

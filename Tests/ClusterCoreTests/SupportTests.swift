@@ -125,7 +125,7 @@ import Testing
         switch code {
         case .damaged, .dataRefused, .bug, .unsupported, .modelMissing,
             .externalDataMissing, .noMapping, .outputExists, .validationFailed, .swapRefused,
-            .losses, .olderDestination, .policyFailed, .policyMissing:
+            .losses, .olderDestination, .policyFailed, .policyMissing, .programFailed:
             #expect(verdict == .quarantine)
         case .sourceChanged, .wrongPlan, .noSpace, .returned, .stopped, .wrongEngine,
             .syncFailed:

@@ -13,6 +13,7 @@ import Testing
             .externalDataMissing: 17, .noMapping: 18, .outputExists: 19, .validationFailed: 20,
             .swapRefused: 21, .missing: 22, .locked: 23, .badDelivery: 24, .losses: 25,
             .olderDestination: 26, .policyFailed: 27, .policyMissing: 28, .syncFailed: 29,
+            .programFailed: 30,
         ]
         for cause in FailureCause.allCases { #expect(numbers[cause] == cause.rawValue) }
         #expect(numbers.count == FailureCause.allCases.count)
@@ -26,7 +27,7 @@ import Testing
             "sourceChanged", "locked", "missing", "outputExists", "noSpace", "inputOutput",
             "validationFailed", "swapRefused", "crashed", "stopped", "bug", "wrongPlan",
             "wrongEngine", "timedOut", "outOfMemory", "leaseExpired", "returned", "badDelivery",
-            "syncFailed",
+            "syncFailed", "programFailed",
         ]
         let text = try JSONEncoder().encode(names)
         let causes = try JSONDecoder().decode([FailureCause].self, from: text)
@@ -52,7 +53,7 @@ import Testing
             .swapRefused: .quarantineChunk, .missing: .retry, .locked: .retry,
             .badDelivery: .retry, .losses: .quarantineChunk, .olderDestination: .quarantineChunk,
             .policyFailed: .quarantineChunk, .policyMissing: .quarantineChunk,
-            .syncFailed: .planAgain,
+            .syncFailed: .planAgain, .programFailed: .quarantineChunk,
         ]
         for cause in FailureCause.allCases { #expect(decisions[cause] == cause.decision) }
     }

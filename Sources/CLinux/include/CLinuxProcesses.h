@@ -22,7 +22,7 @@ struct clinux_child {
     const char *_Nonnull input;
     /// Terminated by NULL; the first is the program's name.
     char *_Nullable const *_Nonnull arguments;
-    /// What becomes the child's descriptor 3.
+    /// What becomes the child's descriptor 3; negative for none.
     int descriptor;
     /// The child's limit of address space in bytes; 0 for none.
     uint64_t address_space;
@@ -78,8 +78,10 @@ void clinux_tell_exhausted_memory(int exit_code, uint64_t margin);
 /// of version 2 limits it.
 uint64_t clinux_memory_limit(void);
 
-/// Bytes that this process has read and written by system calls (proc(5), io); returns 0, or the
-/// negated errno where the kernel does not count them.
+/// The most processes below this one whose bytes are counted while they run.
+#define CLINUX_DESCENDANTS 16
+/// Bytes that this process and those below it have read and written by system calls (proc(5), io);
+/// returns 0, or the negated errno where the kernel does not count them.
 int clinux_process_traffic(uint64_t *_Nonnull read, uint64_t *_Nonnull written);
 /// Bytes of this process's address space.
 int64_t clinux_address_space_size(void);

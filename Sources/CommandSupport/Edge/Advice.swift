@@ -28,6 +28,7 @@ extension FailureCause {
             "Run the command again with the app's newest model, or with --allow-older."
         case .dataRefused: "Correct the data in the app, the mapping, or the model."
         case .policyFailed: "Correct the policy, or the object in the app; then replay."
+        case .programFailed: "Correct the program, or the data in the app; then replay."
         case .policyMissing: "Start workers from an executable that carries the policy."
         case .sourceChanged: "Stop the program that writes to the store."
         case .locked: "Wait for the other run or program to finish, or stop it."

@@ -85,7 +85,7 @@ extension CommandStatus {
         case .wrongPlan: self = .inputOutput
         case .sourceChanged: self = .canBeRepeated
         case .dataRefused, .noMapping, .losses, .olderDestination, .policyFailed,
-            .policyMissing:
+            .policyMissing, .programFailed:
             self = .badData
         case .internalError: self = .bug
         }

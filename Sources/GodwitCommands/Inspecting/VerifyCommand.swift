@@ -53,12 +53,19 @@ package struct VerifyCommand: ParsableCommand {
         let result = try StorePath.check(destination)
         var versions: VerifiedVersions?
         let choices = try mappings.choices()
-        if let timed = choices.first(where: \.usesNow) {
+        let route = try via.route()
+        if let program = route.programs.first {
+            throw CommandFailure.usage(
+                "\(program.name) runs between two steps: verify does not know what it changed. The "
+                    + "run itself validated its results")
+        }
+        let used = choices + route.directions.compactMap(\.mapping)
+        if let timed = used.first(where: \.usesNow) {
             throw CommandFailure.usage(
                 "\(timed.name) uses now(): verify does not know when the result was made. The run "
                     + "itself validated its results")
         }
-        if let coded = choices.first(where: \.hasPolicies) {
+        if let coded = used.first(where: \.hasPolicies) {
             throw CommandFailure.usage(
                 "\(coded.name) names a migration policy: verify does not know what that gave. The "
                     + "run itself validated its results")
@@ -69,7 +76,7 @@ package struct VerifyCommand: ParsableCommand {
             var verification = LocalVerification(
                 source: original, destination: result, choice: try choice(loaded),
                 sourceModel: given?.model, dangling: dangling, mappings: choices)
-            verification.ways = try ways(to: loaded, choices)
+            verification.ways = try ways(by: route, to: loaded, choices)
             return try verification.run(scratch: scratch) { source, destination in
                 let found = VerifiedVersions(
                     source: source, destination: destination, isDestinationNamed: to != nil)
@@ -106,17 +113,17 @@ package struct VerifyCommand: ParsableCommand {
 
     /// The ways that the migration took.
     private func ways(
-        to loaded: LoadedModel?, _ choices: [MappingChoice]
+        by route: ViaRoute, to loaded: LoadedModel?, _ choices: [MappingChoice]
     ) throws(CommandFailure) -> VersionWays {
         guard let loaded else {
-            guard via.text == nil else {
+            guard !route.isGiven else {
                 throw .usage("--via needs --to with the destination's bundle")
             }
             return VersionWays()
         }
         var options = PlanOptions()
         options.mappings = choices
-        return try ViaOption.ways(via.text, to: loaded, options)
+        return try route.ways(to: loaded, options)
     }
 }
 

@@ -20,13 +20,18 @@ struct SlotCommand: ParsableCommand {
         help: "Milliseconds between two looks at progress.")
     var reportMilliseconds = 1000
 
+    @Flag(
+        name: .customLong(SlotSetup.programsOption), help: "Let jobs run programs between steps.")
+    var runsPrograms = false
+
     func run() throws {
-        let setup: SlotSetup
+        var setup: SlotSetup
         do throws(SlotError) {
             setup = try SlotSetup(roots: roots, reportMilliseconds: reportMilliseconds)
         } catch {
             throw CommandFailure(.usage, "\(error)")
         }
+        setup.runsPrograms = runsPrograms
         let stores = WholeStoreJobs(clock: MonotonicClock.start())
         let work = SlotWork.engine(
             setup, policies: CarriedPolicies.all, whole: stores.slotWork)

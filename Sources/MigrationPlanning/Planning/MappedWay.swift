@@ -18,6 +18,8 @@ package struct MappedWay: Sendable {
         package fileprivate(set) var steps: [PlanStep]
         /// The version that the last step gives.
         package let destination: End
+        /// What runs on the store that it gives, in this order; nothing for the last leg.
+        package let programs: [StepProgram]
 
         /// The mapping files that it is made of, in the order of their steps; nil where all of it
         /// is inferred.
@@ -52,11 +54,18 @@ package struct MappedWay: Sendable {
     package init(
         from source: End, to destination: End, options: PlanOptions, cache: PlanningCache
     ) throws {
-        let stops = options.ways[source.hashes.digest].map {
-            End(name: $0.name, model: $0.model, hashes: VersionHashes(read: $0.hashes))
-        }
+        let stops =
+            options.ways[source.hashes.digest].map {
+                Stop(
+                    end: End(
+                        name: $0.name, model: $0.model, hashes: VersionHashes(read: $0.hashes)),
+                    directions: $0.directions ?? StepDirections())
+            } + [
+                Stop(end: destination, directions: options.ways.lastDirections ?? StepDirections())
+            ]
         var search = StepSearch(options: options, cache: cache)
-        guard !stops.isEmpty else {
+        let isThere = source.hashes.entities == destination.hashes.entities
+        guard stops.count > 1 || (!isThere && !stops[0].directions.isEmpty) else {
             let only: Step
             do {
                 only = try search.step(from: source, to: destination)
@@ -67,24 +76,53 @@ package struct MappedWay: Sendable {
             legs = Self.joined([only], from: source)
             return
         }
-        var steps: [Step] = []
-        var before = source
-        // A stop may be the destination's own version with renaming identifiers that it has not.
-        for stop in stops + [destination] where stop.hashes.entities != before.hashes.entities {
-            steps.append(
-                try Self.named("\(before.name) → \(stop.name)") {
-                    try search.step(from: before, to: stop)
-                })
-            before = stop
-        }
+        let steps = try Self.steps(stops, from: source, &search)
         if let mismatch = search.mismatch { throw mismatch }
         try Self.refuseRepetition(steps, from: source.name, options.mappings)
         var legs = Self.joined(steps, from: source)
-        if before.name != destination.name {
+        if let last = steps.last?.destination.name, last != destination.name {
             // The last stop's version is the destination's, under another name.
             legs[legs.count - 1].steps.append(PlanStep(version: destination.name))
         }
         self.legs = legs
+    }
+
+    /// A version on the way, or the destination.
+    private struct Stop {
+        let end: End
+        let directions: StepDirections
+    }
+
+    /// The steps from stop to stop; a store that a program is to change, and that no step gives, is
+    /// a step of its own.
+    private static func steps(
+        _ stops: [Stop], from source: End, _ search: inout StepSearch
+    ) throws -> [Step] {
+        var steps: [Step] = []
+        var before = source
+        for stop in stops {
+            let (end, directions) = (stop.end, stop.directions)
+            // A stop may be the destination's own version with renaming identifiers that it has
+            // not.
+            guard
+                end.hashes.entities != before.hashes.entities || !directions.isEmpty
+            else { continue }
+            if let program = directions.before {
+                if steps.isEmpty { steps.append(Step(staying: source)) }
+                steps[steps.count - 1].programs.append(program)
+            }
+            var step = Step(staying: end)
+            if end.hashes.entities != before.hashes.entities || directions.mapping != nil {
+                step = try named("\(before.name) → \(end.name)") {
+                    try search.step(from: before, to: end, by: directions.mapping)
+                }
+            }
+            step.programs = [directions.after].compactMap { $0 }
+            steps.append(step)
+            before = end
+        }
+        if steps.last?.programs.isEmpty == false { steps.append(Step(staying: before)) }
+        return steps
     }
 
     /// The mapping of a step, and the file that it comes from.
@@ -92,6 +130,24 @@ package struct MappedWay: Sendable {
         let inference: Inference
         let file: String?
         let destination: End
+        /// Whether the file is of this step alone.
+        var isDirected = false
+        /// What runs on the store that it gives.
+        var programs: [StepProgram] = []
+
+        init(inference: Inference, file: String?, destination: End, isDirected: Bool = false) {
+            self.inference = inference
+            self.file = file
+            self.destination = destination
+            self.isDirected = isDirected
+        }
+
+        /// The step that leaves a store as it is.
+        init(staying end: End) {
+            self.init(
+                inference: Inference(mapping: .identity(end.model), requirements: [], notes: []),
+                file: nil, destination: end)
+        }
     }
 
     /// Refuses a file that several steps would take: what it computes would be computed again from
@@ -103,7 +159,7 @@ package struct MappedWay: Sendable {
             var titles: [String] = []
             var before = source
             for step in steps {
-                if step.file == choice.name {
+                if step.file == choice.name, !step.isDirected {
                     titles.append("\(before) → \(step.destination.name)")
                 }
                 before = step.destination.name
@@ -122,9 +178,11 @@ package struct MappedWay: Sendable {
         var rest = steps[...]
         var before = source
         repeat {
+            // Steps are joined up to the next store that a program changes.
+            let end = rest.firstIndex { !$0.programs.isEmpty }.map { $0 + 1 } ?? rest.endIndex
             let joined = JoinedSteps(
                 from: before.model, named: before.name,
-                rest.map {
+                rest[..<end].map {
                     ChainStep(
                         name: $0.destination.name, destination: $0.destination.model,
                         inference: $0.inference)
@@ -132,15 +190,16 @@ package struct MappedWay: Sendable {
             let taken = rest.prefix(joined.count)
             rest = rest.dropFirst(joined.count)
             before = taken.last?.destination ?? before
+            let programs = taken.last?.programs ?? []
+            let reason = joined.obstacle?.description ?? StepProgram.reasonToWrite(programs)
             legs.append(
                 Leg(
                     inference: joined.inference,
                     steps: taken.enumerated().map { place, step in
                         PlanStep(
                             version: step.destination.name, mapping: step.file,
-                            reasonToWrite: place + 1 == joined.count
-                                ? joined.obstacle?.description : nil)
-                    }, destination: before))
+                            reasonToWrite: place + 1 == joined.count ? reason : nil)
+                    }, destination: before, programs: programs))
         } while !rest.isEmpty
         return legs
     }
@@ -229,9 +288,13 @@ private struct StepSearch {
         }
     }
 
+    /// Finds the mapping of a step.
+    ///
+    /// `choice`: the mapping file of this step alone; nil takes one for the versions.
     mutating func step(
-        from source: MappedWay.End, to destination: MappedWay.End
+        from source: MappedWay.End, to destination: MappedWay.End, by choice: MappingChoice? = nil
     ) throws -> MappedWay.Step {
+        if let choice { return try directed(choice, from: source, to: destination) }
         steps.append(Tried(source: source, destination: destination))
         do {
             let chosen = try options.mappings.chosen(
@@ -256,5 +319,20 @@ private struct StepSearch {
         return MappedWay.Step(
             inference: try cache.inference(from: source.model, to: destination.model), file: nil,
             destination: destination)
+    }
+
+    private mutating func directed(
+        _ choice: MappingChoice, from source: MappedWay.End, to destination: MappedWay.End
+    ) throws -> MappedWay.Step {
+        steps.append(Tried(source: source, destination: destination, hasFile: true))
+        do throws(MappingMismatch) {
+            return MappedWay.Step(
+                inference: try cache.inference(
+                    from: source.model, to: destination.model, by: choice.definition,
+                    policies: options.policies),
+                file: choice.name, destination: destination, isDirected: true)
+        } catch {
+            throw error.named(choice.name)
+        }
     }
 }

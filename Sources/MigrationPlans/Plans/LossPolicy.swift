@@ -1,3 +1,6 @@
+package import DurableFiles
+package import MappingModel
+
 /// What is done about something that a migration would lose.
 package enum LossPolicy: Hashable, Sendable, Codable {
     /// It is counted and reported.
@@ -41,5 +44,23 @@ package enum LossPolicy: Hashable, Sendable, Codable {
             rest = rest[found.upperBound...]
         }
         return true
+    }
+}
+
+extension LossPolicy {
+    /// Refuses losses of a store that the policy does not accept.
+    ///
+    /// - Parameters:
+    ///   - losses: what its result would lack.
+    ///   - store: the original.
+    /// - Throws: `EngineError.losses`.
+    package func check(_ losses: [Loss], of store: FilePath) throws(EngineError) {
+        let refused = losses.filter { refuses($0.subject.name) }
+        guard !refused.isEmpty else { return }
+        let isHistory = refused.contains { $0.subject == .history }
+        throw .losses(
+            "\(store): the result would lack \(Loss.list(refused)). Nothing was written. Accept "
+                + "these losses, or choose a model that keeps the data"
+                + (isHistory ? " and keep history" : ""))
     }
 }

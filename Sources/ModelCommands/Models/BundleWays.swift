@@ -24,18 +24,23 @@ struct BundleWays {
 
     // MARK: - Directed
 
-    /// Stores go through the versions named, but not back: those of a version go through the ones
-    /// that come after it, in the bundle or in the names.
+    /// Stores go through the stops, but not back: those of a version go through the ones that come
+    /// after it, in the bundle or among the stops; the last stop may be the destination.
     ///
     /// - Throws: `ModelError` for a version that cannot be read.
-    func directed(_ names: [String]) throws(ModelError) -> VersionWays {
+    func directed(_ stops: [ViaRoute.Stop]) throws(ModelError) -> VersionWays {
+        var stops = stops
+        var last: StepDirections?
+        if stops.last?.version == reader.bundle.chosen { last = stops.removeLast().directions }
         var versions: [VersionWays.Version] = []
-        for name in names {
-            let read = try reader.result(name).get()
+        for stop in stops {
+            let read = try reader.result(stop.version).get()
             versions.append(
-                Self.version(
-                    MappedWay.End(name: read.name, model: read.model, hashes: read.hashes)))
+                VersionWays.Version(
+                    name: read.name, model: read.model, hashes: read.hashes.entities,
+                    directions: stop.directions))
         }
+        let names = stops.map(\.version)
         let order = reader.bundle.names
         var ways: [String: [Int]] = [:]
         for (place, name) in order.enumerated() {
@@ -47,7 +52,8 @@ struct BundleWays {
             ways[known.hashes.digest] = Array(first..<names.count)
         }
         ways[target.hashes.digest] = []
-        return VersionWays(versions, ways: ways, otherwise: Array(versions.indices))
+        return VersionWays(
+            versions, ways: ways, otherwise: Array(versions.indices), lastDirections: last)
     }
 
     private static func version(_ end: MappedWay.End) -> VersionWays.Version {

@@ -28,8 +28,8 @@ struct VersionChecker {
         options.intermediateRenames = renames
         options.mappings = rules.mappings
         options.versionNames = VersionNames(target.versionNames() ?? [:])
-        options.ways = try ViaOption.ways(
-            rules.via, to: target, options, allowsOlder: rules.allowsOlder)
+        options.ways = try ViaRoute(rules.via).ways(
+            to: target, options, allowsOlder: rules.allowsOlder)
         self.options = options
         self.rules = rules
     }

@@ -23,15 +23,21 @@ package struct MappingOptions: ParsableArguments {
     ///   a file that is no mapping.
     package func choices() throws(CommandFailure) -> [MappingChoice] {
         var choices: [MappingChoice] = []
-        for path in files {
-            let file = try MappingFile.load(path)
-            for warning in file.warnings { Console.log("warning: \(path): \(warning)") }
-            choices.append(
-                MappingChoice(
-                    name: path, definition: file.definition, source: file.embedded?.source,
-                    destination: file.embedded?.destination))
-        }
+        for path in files { choices.append(try MappingChoice(loading: path)) }
         return choices
+    }
+}
+
+extension MappingChoice {
+    /// Reads a mapping file; its warnings go to standard error.
+    ///
+    /// - Throws: `CommandFailure`, as `MappingFile.load`.
+    init(loading path: String) throws(CommandFailure) {
+        let file = try MappingFile.load(path)
+        for warning in file.warnings { Console.log("warning: \(path): \(warning)") }
+        self.init(
+            name: path, definition: file.definition, source: file.embedded?.source,
+            destination: file.embedded?.destination)
     }
 }
 
@@ -46,7 +52,7 @@ extension MappingFile {
         } catch {
             switch error {
             case .unreadable: throw .usage("\(error)")
-            case .malformed, .unsupported: throw CommandFailure(.badData, "\(error)")
+            case .malformed, .unsupported, .steps: throw CommandFailure(.badData, "\(error)")
             }
         }
     }

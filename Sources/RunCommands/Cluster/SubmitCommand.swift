@@ -4,6 +4,7 @@ import ClusterProtocol
 import CommandSupport
 import DurableFiles
 import Jobs
+import MigrationPlans
 import RunReports
 import StoreDiscovery
 import StoreRuns
@@ -152,6 +153,10 @@ package struct SubmitCommand: ParsableCommand {
                     inputs: [], output: nil, state: FilePath(""), defersSwap: deferSwap,
                     waitsForRoom: !noWait, failureLimit: nil)
                 request.assumesClosed = assumeClosed
+                guard request.options.ways.programs.isEmpty else {
+                    throw CommandFailure.usage(
+                        "--via: \(SubmittedRequest.noPrograms): use migrate")
+                }
                 return SubmittedRequest(
                     request, output: folder,
                     include: arguments.filters.include.map { FilePath($0) },

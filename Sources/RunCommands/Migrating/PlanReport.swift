@@ -81,8 +81,8 @@ struct PlanReport: Hashable, Sendable, Codable {
         }
         if let first = planned.stepsLeft.first {
             notes.append(
-                "a policy runs before the step to \(first.version): only the run shows what that "
-                    + "step and later ones change and lose")
+                "a policy or a program runs before the step to \(first.version): only the run "
+                    + "shows what that step and later ones change and lose")
         }
         notes += planned.unusedMappings.map { "\($0) is not used: it is for none of the steps" }
         notes += PlanReport.swapNotes(planned)

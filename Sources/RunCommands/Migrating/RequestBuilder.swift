@@ -40,15 +40,16 @@ struct RequestBuilder {
         self.arguments = arguments
         self.slots = slots
         var options = try arguments.options()
+        let route = try arguments.models.via.route()
         options.mappings = try arguments.models.mappings.choices()
-        if !options.mappings.isEmpty {
+        if !options.mappings.isEmpty || route.directions.contains(where: { $0.mapping != nil }) {
             options.now = Date().timeIntervalSinceReferenceDate
             options.policies = try WorkerPolicies.declarations(of: workerCommand)
         }
         sourceModel = try RequestBuilder.load(
             "--from", arguments.from, scratch: scratch)?.model
         if case .itself = arguments.to.form {
-            guard arguments.models.via.text == nil else {
+            guard !route.isGiven else {
                 throw .usage("--via cannot be used with --to self, which keeps the version")
             }
             destination = .itself
@@ -62,9 +63,8 @@ struct RequestBuilder {
             options.intermediateRenames = loaded.intermediateRenames()
             versionNames = loaded.versionNames()
             options.versionNames = VersionNames(versionNames ?? [:])
-            options.ways = try ViaOption.ways(
-                arguments.models.via.text, to: loaded, options,
-                allowsOlder: arguments.engine.allowOlder)
+            options.ways = try route.ways(
+                to: loaded, options, allowsOlder: arguments.engine.allowOlder)
         }
         self.options = options
     }

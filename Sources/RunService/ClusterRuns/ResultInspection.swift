@@ -94,7 +94,7 @@ struct ResultInspection {
                 store.recordedSums.keys.map { WrittenStore.label($0, leg: leg) }
             }
         let others = receipt.files.count - (receipt.hasOutcome ? 2 : 1)
-        guard receipt.isOwn || others == planned.written.count else {
+        guard receipt.isOwn || others == planned.writtenFiles(in: places).count else {
             throw .badDelivery("it has other intermediate stores than its chain writes")
         }
         guard receipt.rows == rows,

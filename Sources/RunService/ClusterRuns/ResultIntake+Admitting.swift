@@ -117,13 +117,21 @@ extension ResultIntake {
     /// The files that a job delivers, in their order.
     func names(of receipt: Receipt) -> [FilePath] {
         guard case .whole = receipt.work else { return ["shard.sqlite"] }
-        // How many stores a way writes is known when the store is planned: at most one of each
-        // version in between.
-        let most = min(shared.context.request.options.ways.longest, StorePaths.legLimit)
+        // How many stores a way writes is known when the store is planned.
+        let most = min(shared.context.request.options.ways.mostWritten, StorePaths.legLimit)
         let first: [FilePath] =
             receipt.hasOutcome ? ["store.sqlite", "outcome.json"] : ["store.sqlite"]
-        let legs = min(max(0, receipt.files.count - first.count), most)
-        return first + (0..<legs).map { FilePath("store.sqlite_step-\($0 + 1)") }
+        let told = receipt.files.dropFirst(first.count).map {
+            FilePath(escaped: $0.file.path)?.lastComponent
+        }
+        var names: [FilePath] = []
+        for leg in 1...max(1, most) where names.count < told.count {
+            let name = FilePath("store.sqlite_step-\(leg)")
+            names.append(name)
+            let edited = name.adding(suffix: "_edited")
+            if names.count < told.count, told[names.count] == edited { names.append(edited) }
+        }
+        return first + names
     }
 
     /// Takes the folder of an attempt that a thread of this process made and has validated.

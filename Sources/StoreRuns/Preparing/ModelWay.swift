@@ -20,6 +20,8 @@ struct ModelWay {
         let destination: DestinationModel
         /// What its result is laid out as.
         let layout: StoreLayout
+        /// What runs on the store that it gives, in this order.
+        var programs: [StepProgram] = []
     }
 
     /// In their order, at least one; all but the last give stores that are written on the way.
@@ -33,10 +35,12 @@ struct ModelWay {
         return options.mappings.filter { !$0.isBound && !used.contains($0.name) }.map(\.name)
     }
 
-    /// Whether a policy takes part in a store that is written on the way.
-    var runsPoliciesOnTheWay: Bool {
+    /// Whether a policy or a program takes part in a store that is written on the way: one slot
+    /// then goes the whole way.
+    var runsCodeOnTheWay: Bool {
         legs.dropLast().contains { leg in
-            leg.inference.mapping.entityMappings.contains { $0.policy != nil }
+            !leg.programs.isEmpty
+                || leg.inference.mapping.entityMappings.contains { $0.policy != nil }
         }
     }
 
@@ -109,7 +113,7 @@ struct ModelWay {
             return Leg(
                 inference: leg.inference, mappingName: leg.mappingName, steps: leg.steps,
                 title: "step \(before) → \(leg.destination.name)", destination: model,
-                layout: try layout(of: model))
+                layout: try layout(of: model), programs: leg.programs)
         }
         passesMappingsBy =
             !options.mappings.isEmpty && legs.allSatisfy { $0.mappingName == nil }

@@ -16,8 +16,8 @@ package struct PlannedStore: Sendable {
     package let source: SourceStore
     /// The stores that were written on the way from the original to the source, in their order.
     package var written: [WrittenStore] = []
-    /// The steps that are not planned, because a policy takes part in one before them: the store
-    /// must be one job of a slot.
+    /// The steps that are not planned, because a policy or a program takes part in one before them:
+    /// the store must be one job of a slot.
     package var stepsLeft: [PlanStep] = []
     /// The model that the store goes to.
     package let destination: DestinationModel
@@ -48,6 +48,13 @@ package struct PlannedStore: Sendable {
     /// The legs that wrote a store, from 1.
     package var writtenLegs: Range<Int> { 1..<1 + written.count }
 
+    /// The stores that were written on the way, as they were and as programs changed them.
+    package func writtenFiles(in places: StorePaths) -> [FilePath] {
+        zip(writtenLegs, written).flatMap { leg, store in
+            [places.written(leg).building] + (store.changes == nil ? [] : [places.edited(leg)])
+        }
+    }
+
     /// Sums over what policies gave, of all legs by labels that tell the legs apart.
     ///
     /// - Parameter last: those of the last leg.
@@ -70,7 +77,7 @@ package struct PlannedStore: Sendable {
 
     /// What people should know of any leg of the way.
     package var notes: [String] {
-        let texts = written.flatMap(\.notes) + plan.notes
+        let texts = written.flatMap { $0.notes + ($0.changes ?? []) } + plan.notes
         return texts.enumerated().filter { place, text in
             texts.firstIndex(of: text) == place
         }.map(\.element)

@@ -29,7 +29,13 @@ extension StorePreparation {
             let (before, open) = (planned, connection)
             planned.written.append(
                 try RunError.during(way.legs[number - 1].title) { try obtain(before, open) })
-            let (source, next) = try opened(leg: number, first.original)
+            let isEdited = !way.legs[number - 1].programs.isEmpty
+            if isEdited {
+                planned.written[number - 1].changes = try RunError.during(
+                    way.legs[number - 1].title
+                ) { try edit(number, way, first.original) }
+            }
+            let (source, next) = try opened(leg: number, first.original, isEdited: isEdited)
             // What was read for it is not needed any more, unless it is delivered.
             if number > 1, !steps.areDelivered { try places.removeWritten(number - 1, files) }
             connection = next
@@ -93,13 +99,13 @@ extension StorePreparation {
         }
     }
 
-    /// Opens the store that a leg gave.
-    private func opened(
-        leg: Int, _ original: SourceStore
+    /// Opens the store that a leg gave, as programs changed it or before.
+    func opened(
+        leg: Int, _ original: SourceStore, isEdited: Bool
     ) throws -> (store: SourceStore, connection: Connection) {
         let opened = try opener.openConnected(
             StoreLocation(original.path), scratch: places.folder, checksPages: false,
-            snapshot: .made(places.written(leg).building))
+            snapshot: .made(isEdited ? places.edited(leg) : places.written(leg).building))
         // Links and other machines' numbers say nothing of contents.
         let changes = opened.store.fingerprint.differences(from: original.fingerprint)
         guard changes.subtracting([.place, .changed]).isEmpty else {
@@ -111,7 +117,7 @@ extension StorePreparation {
     /// What a plan reads, of a store that was planned before.
     func source(of plan: MigrationPlan, _ original: SourceStore) throws -> SourceStore {
         guard plan.leg > 0 else { return original }
-        let (store, connection) = try opened(leg: plan.leg, original)
+        let (store, connection) = try opened(leg: plan.leg, original, isEdited: false)
         try connection.close()
         return store
     }
@@ -155,6 +161,7 @@ extension RunError {
         case .engine(.dataRefused(let text)): .engine(.dataRefused(named(text)))
         case .engine(.policyFailed(let text)): .engine(.policyFailed(named(text)))
         case .engine(.policyMissing(let text)): .engine(.policyMissing(named(text)))
+        case .engine(.programFailed(let text)): .engine(.programFailed(named(text)))
         case .engine(.losses(let text)): .engine(.losses(named(text)))
         case .engine(.noMapping(let text)): .engine(.noMapping(named(text)))
         default: self

@@ -2,10 +2,10 @@ import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
 import MappingInference
-package import MappingModel
+import MappingModel
 import MigrationEngine
 import MigrationPlanning
-package import MigrationPlans
+import MigrationPlans
 import MigrationValidation
 package import SafeSQLite
 package import StateFolders
@@ -174,7 +174,7 @@ package struct StorePreparation {
             throw error
         }
         try check?.finish()
-        if case .writtenOrLeft = steps, way.runsPoliciesOnTheWay {
+        if case .writtenOrLeft = steps, way.runsCodeOnTheWay {
             var left = first
             left.stepsLeft = way.legs.dropFirst().flatMap(\.steps)
             return (left, connection)
@@ -302,7 +302,7 @@ package struct StorePreparation {
             // It is written in one go, by the thread that prepares the store.
             options.strategy = .whole
             options.partition = .auto
-        } else if way.runsPoliciesOnTheWay {
+        } else if way.runsCodeOnTheWay {
             options.strategy = .whole
             options.partition = .auto
         } else if options.strategy == nil {
@@ -332,23 +332,5 @@ package struct StorePreparation {
                     + "\(changed.joined(separator: ", ")) change and recorded changes name them "
                     + "by position. Drop history instead. Nothing was written")
         }
-    }
-}
-
-extension LossPolicy {
-    /// Refuses losses of a store that the policy does not accept.
-    ///
-    /// - Parameters:
-    ///   - losses: what its result would lack.
-    ///   - store: the original.
-    /// - Throws: `EngineError.losses`.
-    package func check(_ losses: [Loss], of store: FilePath) throws(EngineError) {
-        let refused = losses.filter { refuses($0.subject.name) }
-        guard !refused.isEmpty else { return }
-        let isHistory = refused.contains { $0.subject == .history }
-        throw .losses(
-            "\(store): the result would lack \(Loss.list(refused)). Nothing was written. Accept "
-                + "these losses, or choose a model that keeps the data"
-                + (isHistory ? " and keep history" : ""))
     }
 }

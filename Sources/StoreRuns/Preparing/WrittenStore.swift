@@ -25,6 +25,8 @@ package struct WrittenStore: Hashable, Sendable, Codable {
     package let validation: ValidationReport
     /// Over what policies gave, by labels.
     package let recordedSums: [String: ContentSum]
+    /// What programs of the user changed of it before the next step, in words; nil where none ran.
+    var changes: [String]?
 
     /// The label of a sum in receipts, which are about all legs of a way.
     package static func label(_ label: String, leg: Int) -> String { "leg \(leg): \(label)" }

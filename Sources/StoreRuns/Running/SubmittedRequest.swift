@@ -62,6 +62,9 @@ package struct SubmittedRequest: Codable, Sendable {
 
     /// Bytes of JSON that a text may inflate to; the largest known models make 1 MiB.
     private static let sizeLimit = 32 << 20
+    /// Why a request is refused whose steps run programs.
+    package static let noPrograms =
+        "programs between steps run only on the machine where the migration was started"
     /// Patterns of each kind that a request may name.
     private static let patternLimit = 1000
 
@@ -103,6 +106,10 @@ package struct SubmittedRequest: Codable, Sendable {
         guard max(include.count, exclude.count) <= SubmittedRequest.patternLimit else {
             throw .nothingToDo(
                 "the submitted request names more than \(SubmittedRequest.patternLimit) patterns")
+        }
+        // A coordinator and its workers would run what anybody names.
+        guard options.ways.programs.isEmpty else {
+            throw .nothingToDo(Self.noPrograms)
         }
         // What the command line of the client checked, once more.
         let framework = options.framework?.number ?? 637

@@ -71,6 +71,9 @@ package struct StorePaths: Sendable {
         return StorePaths(folder: folder, beside: building.adding(suffix: "_step-\(number)"))
     }
 
+    /// The store that a leg gave, changed by programs of the user.
+    func edited(_ leg: Int) -> FilePath { written(leg).building.adding(suffix: "_edited") }
+
     /// The most stores that are written on the way to a result.
     package static let legLimit = 64
 

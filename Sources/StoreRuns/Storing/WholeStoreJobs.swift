@@ -15,7 +15,8 @@ import Synchronization
 /// The job names, as its `plan`, a file with the run's recorded request; as its `destination`, the
 /// path that the result is to get, nil where it takes the store's own place. The attempt's folder
 /// lies on the file system of that path and receives `store.sqlite`, its external data and
-/// `store.sqlite_step-N` for each store that was written on the way; where the job validates its
+/// `store.sqlite_step-N` for each store that was written on the way, with
+/// `store.sqlite_step-N_edited` where programs changed it; where the job validates its
 /// result, also `outcome.json` and a snapshot if the store needed one.
 /// The coordinator moves them when it accepts the receipt. Threads of the coordinator's process
 /// keep what stands in `outcome.json` in memory.
@@ -72,6 +73,12 @@ package final class WholeStoreJobs: Sendable {
             )
         }
         let request = try request(of: job, environment)
+        guard environment.runsPrograms || request.options.ways.programs.isEmpty else {
+            throw .engine(
+                .programFailed(
+                    "\(store): its steps run programs, which workers of other machines refuse. "
+                        + "Nothing was written. Migrate it on this machine"))
+        }
         try StoreAdmission(
             store: StoreLocation(store), output: output.map(StoreLocation.init), files: files,
             clients: request.clients
@@ -161,9 +168,7 @@ package final class WholeStoreJobs: Sendable {
             let hasSnapshot = planned.original.isSnapshot && validation != nil
             if job.limits.isDurable {
                 try files.syncFile(places.building)
-                for leg in planned.writtenLegs {
-                    try files.syncFile(places.written(leg).building)
-                }
+                for path in planned.writtenFiles(in: places) { try files.syncFile(path) }
                 if hasSnapshot { try files.syncFile(places.snapshot) }
             }
             let rows = planned.plan.sourceRows.values.reduce(0, +)
@@ -197,8 +202,7 @@ package final class WholeStoreJobs: Sendable {
                         places.outcome, attempt, Int64(bytes.count),
                         ContentDigest.hexadecimal(of: bytes)))
             }
-            for leg in planned.writtenLegs {
-                let path = places.written(leg).building
+            for path in planned.writtenFiles(in: places) {
                 let size = try FileStatus(of: path).size
                 let digest =
                     validation == nil

@@ -3,6 +3,7 @@ package import ClusterProtocol
 import DurableFiles
 import Jobs
 import MigrationEngine
+import Threads
 
 /// Slots that are processes.
 ///
@@ -186,7 +187,7 @@ package final class ProcessSlots: Slots {
         notices.append(SlotNotice(slot: slot, event: event))
     }
 
-    private func ended(_ slot: Int, _ exit: SlotExit, _ now: Int64) {
+    private func ended(_ slot: Int, _ exit: ProcessExit, _ now: Int64) {
         var (code, text) = SlotExitDiagnosis.failure(exit, cause: slots[slot].cause, plan.limits)
         if code != .stopped, let note = note(slot) { text += "; \(note)" }
         switch slots[slot].state {

@@ -1,4 +1,5 @@
 import Jobs
+import Threads
 
 /// What the end of a slot's process says of the attempt that was with it.
 ///
@@ -7,7 +8,7 @@ import Jobs
 /// kernel's, which kills where the machine has no memory left: the two look alike.
 enum SlotExitDiagnosis {
     static func failure(
-        _ exit: SlotExit, cause: SlotStopCause?, _ limits: SlotLimits
+        _ exit: ProcessExit, cause: SlotStopCause?, _ limits: SlotLimits
     ) -> (code: FailureCause, text: String) {
         switch cause {
         case .cancelled: return (.stopped, "the attempt was stopped on request")

@@ -2,7 +2,7 @@ internal import CLinux
 internal import SafeSQLite
 
 /// What the running job has done since it began: rows by its counter, bytes by the kernel's count
-/// of what the process reads and writes.
+/// of what the process, and programs that it runs, read and write.
 ///
 /// The bytes see all that work consists of, whatever the engine is at: reading the source, sorting
 /// on disk, summing a file up. A loop in which no byte moves and no row is written shows as
@@ -30,7 +30,7 @@ struct SlotMeter: Sendable {
     mutating func progress() -> (rows: Int64, bytes: Int64)? {
         var now = traffic()
         now.rows = counter.rows
-        // Looking at the counters is reading, too: a short file of the kernel's, and no more.
+        // Looking at the counters is reading, too: short files of the kernel's, and no more.
         let isStill =
             now.rows == last.rows && now.written == last.written
             && now.read <= last.read &+ Self.ownReading
@@ -39,8 +39,8 @@ struct SlotMeter: Sendable {
         return (now.rows, Int64(clamping: now.written &- start.written))
     }
 
-    /// More than one look at the counters reads.
-    private static let ownReading: UInt64 = 1024
+    /// More than one look at the counters reads: a few short files for each process.
+    private static let ownReading: UInt64 = 4096
 
     /// What this process has read and written since it began.
     @Sendable static func ofThisProcess() -> Reading {

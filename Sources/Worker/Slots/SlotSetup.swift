@@ -6,6 +6,9 @@ package struct SlotSetup: Hashable, Sendable {
     package var roots: [String: FilePath]
     /// How often a running job's progress is looked at.
     package var reportMilliseconds: Int
+    /// Whether jobs may run programs between two steps: those of a run on this machine, which the
+    /// person who named them has begun.
+    package var runsPrograms = false
 
     package init(roots: [String: FilePath], reportMilliseconds: Int = 1000) {
         self.roots = roots
@@ -13,14 +16,14 @@ package struct SlotSetup: Hashable, Sendable {
     }
 
     /// The names of the options that `arguments` uses.
-    package static let (rootOption, reportOption) = ("root", "report")
+    package static let (rootOption, reportOption, programsOption) = ("root", "report", "programs")
 
     /// The setup as options: `--report 1000 --root name=folder`, folders escaped.
     var arguments: [String] {
         ["--\(Self.reportOption)", "\(reportMilliseconds)"]
             + roots.sorted { $0.key < $1.key }.flatMap { name, folder in
                 ["--\(Self.rootOption)", "\(name)=\(folder)"]
-            }
+            } + (runsPrograms ? ["--\(Self.programsOption)"] : [])
     }
 
     /// Reads the values of the options.

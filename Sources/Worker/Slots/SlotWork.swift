@@ -82,6 +82,7 @@ package struct SlotWork: Sendable {
             }
         }
         return JobEnvironment(
-            roots: roots, files: DurableFileSystem(links: .refused), policies: policies)
+            roots: roots, files: DurableFileSystem(links: .refused), policies: policies,
+            runsPrograms: setup.runsPrograms)
     }
 }

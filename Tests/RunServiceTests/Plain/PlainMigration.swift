@@ -194,19 +194,30 @@ extension PlainMigration {
             targets = passes.passes(link.target, of: target.entity).filter(makesTarget)
                 .map { [option(link.target, by: $0)] }
         }
+        // Both objects of a one-to-one pair hold the link. Where the destination has one place for
+        // both, the object whose side is read may be the one that is gone.
+        let isGone =
+            (owner == nil || target == nil) && isPair(source.model, before)
+            && !isPair(model, relationship)
         for rights in targets {
-            add(lefts, rights, key, before, relationship, isTurned, &links)
+            add(
+                lefts, rights, key, before, relationship, isTurned, mayBeTold: !isGone, &links)
         }
+    }
+
+    private func isPair(_ model: Model, _ relationship: Relationship) -> Bool {
+        !relationship.isToMany
+            && model.inverse(of: relationship)?.relationship.isToMany == false
     }
 
     private func add(
         _ lefts: Set<Option>, _ rights: Set<Option>, _ key: PropertyKey, _ before: Relationship,
-        _ relationship: Relationship, _ isTurned: Bool, _ links: inout Links
+        _ relationship: Relationship, _ isTurned: Bool, mayBeTold: Bool, _ links: inout Links
     ) {
         // A to-one may have to name its target's entity, too; and filters look at objects.
         let inverseNow = model.inverse(of: relationship)?.relationship
         let isTold =
-            !passes.isSplit(key.entity) && !passes.isSplit(before.destination)
+            mayBeTold && !passes.isSplit(key.entity) && !passes.isSplit(before.destination)
             && isOne(rights, named: names(relationship)) && isOne(lefts, named: names(inverseNow))
         for left in lefts.compactMap(\.key) {
             for right in rights.compactMap(\.key) {
