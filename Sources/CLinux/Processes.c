@@ -86,8 +86,11 @@ static _Noreturn void become(
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        failure.step = CLINUX_CHILD_BECOMING;
-        execve(child->path, child->arguments, environment);
+        failure.step = CLINUX_CHILD_ENTERING_FOLDER;
+        if (child->folder == NULL || chdir(child->folder) == 0) {
+            failure.step = CLINUX_CHILD_BECOMING;
+            execve(child->path, child->arguments, environment);
+        }
     }
     failure.number = errno == 0 ? ESRCH : errno;
     if (write(report, &failure, sizeof failure) < 0) _exit(126);

@@ -1,4 +1,5 @@
 package import DurableFiles
+import Glibc
 package import MigrationPlans
 import SafeSQLite
 import Threads
@@ -18,11 +19,15 @@ extension StepProgram {
     package func run(on store: FilePath, of original: FilePath) throws(RunError) {
         let exit: ProcessExit
         do throws(ChildProcessError) {
+            var setting = ChildProcess.Setting()
+            setting.folder = Array(folder.utf8)
             let process = try ChildProcess(
-                Array(path.utf8), arguments: arguments.map { Array($0.utf8) } + [store.bytes])
+                Array(path.utf8), arguments: arguments.map { Array($0.utf8) } + [store.bytes],
+                setting)
             exit = process.wait { StatementStop.current?.isSet == true }
         } catch {
-            throw failed(original, "cannot be started (errno \(error.number))")
+            let reason = String(cString: strerror(error.number))
+            throw failed(original, "cannot be started in \(folder) (\(reason))")
         }
         if StatementStop.current?.isSet == true {
             throw .engine(.store(.cancelled(original.description)))

@@ -17,6 +17,8 @@ package struct ChildProcessError: Error, Hashable, Sendable {
         case preparing
         /// Opening the file that is its input.
         case openingInput
+        /// Entering its working folder.
+        case enteringFolder
         /// Becoming the program.
         case becoming
         /// Watching it.
@@ -38,6 +40,8 @@ package final class ChildProcess {
     package struct Setting {
         /// What it has as input; a device that gives nothing unless set.
         package var input = Array("/dev/null".utf8)
+        /// Its working folder; nil for this process's own.
+        package var folder: [UInt8]?
         /// What becomes its descriptor 3; nil for none.
         package var descriptor: Int32?
         /// Its limit of address space; nil for none.
@@ -70,6 +74,7 @@ package final class ChildProcess {
                 switch Int(step) {
                 case CLINUX_CHILD_OPENING_INPUT: .openingInput
                 case CLINUX_CHILD_BECOMING: .becoming
+                case CLINUX_CHILD_ENTERING_FOLDER: .enteringFolder
                 default: .preparing
                 }
             throw ChildProcessError(step: tried, number: Int32(clamping: -started))
@@ -99,15 +104,19 @@ package final class ChildProcess {
     ) -> (process: Int64, step: Int32) {
         let input = setting.input.map { CChar(bitPattern: $0) } + [0]
         var step: Int32 = 0
+        let folder = setting.folder.map { $0.map { CChar(bitPattern: $0) } + [0] } ?? []
         let process = withStrings([path] + arguments) { strings -> Int64 in
             guard let base = strings.baseAddress, let path = base.pointee else { return -1 }
             return input.withUnsafeBufferPointer { input in
                 guard let input = input.baseAddress else { return -1 }
-                var child = clinux_child(
-                    path: path, input: input, arguments: base,
-                    descriptor: setting.descriptor ?? -1,
-                    address_space: setting.addressSpaceBytes ?? 0)
-                return clinux_child_start(&child, &step)
+                return folder.withUnsafeBufferPointer { folder in
+                    var child = clinux_child(
+                        path: path, input: input, arguments: base,
+                        folder: folder.isEmpty ? nil : folder.baseAddress,
+                        descriptor: setting.descriptor ?? -1,
+                        address_space: setting.addressSpaceBytes ?? 0)
+                    return clinux_child_start(&child, &step)
+                }
             }
         }
         return (process, step)

@@ -139,6 +139,31 @@ import Testing
         }
     }
 
+    @Test("paths start at the folder of the file, and programs run there")
+    func folders() throws {
+        try withTemporaryFolder { folder in
+            let lab = try Lab(folder)
+            _ = try lab.bundle.makeStore("a.sqlite", notes: 30)
+            try FileManager.default.createDirectory(
+                at: folder.appendingPathComponent("steps"), withIntermediateDirectories: false)
+            try lab.write("steps/title.sql", "UPDATE ZNOTE SET ZTITLE = 'here'")
+            try lab.write(
+                "steps/steps.yaml",
+                """
+                godwit-steps: 1
+                steps:
+                  - version: M 2
+                    mapping: ../numbers.yaml
+                    after: [sh, -c, sqlite3 "$1" < title.sql, sh]
+                """)
+            let ended = try program.run(
+                ["migrate", "a.sqlite", "--workers", "1", "--to", lab.bundle.path]
+                    + ["--via", "steps/steps.yaml"], in: folder)
+            try #require(ended.status == 0, "\(ended.log)")
+            #expect(try titles(lab, "a.sqlite") == Array(repeating: "here", count: 30))
+        }
+    }
+
     @Test("plan runs no program, and says which store it would change")
     func planned() throws {
         try withTemporaryFolder { folder in

@@ -12,7 +12,9 @@ enum {
     /// The file that is to be its input could not be opened.
     CLINUX_CHILD_OPENING_INPUT = 2,
     /// It could not become the other program.
-    CLINUX_CHILD_BECOMING = 3
+    CLINUX_CHILD_BECOMING = 3,
+    /// Its working folder could not be entered.
+    CLINUX_CHILD_ENTERING_FOLDER = 4
 };
 
 /// How a child process is started.
@@ -22,6 +24,8 @@ struct clinux_child {
     const char *_Nonnull input;
     /// Terminated by NULL; the first is the program's name.
     char *_Nullable const *_Nonnull arguments;
+    /// Its working folder; NULL for this process's own.
+    const char *_Nullable folder;
     /// What becomes the child's descriptor 3; negative for none.
     int descriptor;
     /// The child's limit of address space in bytes; 0 for none.

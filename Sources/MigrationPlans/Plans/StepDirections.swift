@@ -6,11 +6,14 @@ package struct StepProgram: Hashable, Sendable, Codable {
     package let path: String
     /// What it is given; the path of the store comes after them.
     package let arguments: [String]
+    /// The absolute path of the folder in which it runs: that of the file of steps.
+    package let folder: String
 
-    package init(name: String, path: String, arguments: [String]) {
+    package init(name: String, path: String, arguments: [String], folder: String) {
         self.name = name
         self.path = path
         self.arguments = arguments
+        self.folder = folder
     }
 
     /// Why a store is written on which programs run; nil without programs.

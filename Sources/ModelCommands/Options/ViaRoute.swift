@@ -140,8 +140,8 @@ extension ViaRoute {
             if let mapping = step.mapping {
                 directions.mapping = try MappingChoice(loading: mapping)
             }
-            directions.before = try StepProgram(step.before, at: place)
-            directions.after = try StepProgram(step.after, at: place)
+            directions.before = try StepProgram(step.before, of: path, at: place)
+            directions.after = try StepProgram(step.after, of: path, at: place)
             stops.append(Stop(version: step.version, directions: directions))
         }
         return stops
@@ -154,7 +154,9 @@ extension StepProgram {
     /// Nil for no words.
     ///
     /// - Throws: `CommandFailure` with status 64 for a file that cannot be run.
-    fileprivate init?(_ words: [String], at place: String) throws(CommandFailure) {
+    fileprivate init?(
+        _ words: [String], of file: String, at place: String
+    ) throws(CommandFailure) {
         guard let name = words.first else { return nil }
         let folders =
             name.contains("/")
@@ -170,7 +172,9 @@ extension StepProgram {
         guard let found else {
             throw .usage("\(place): the program \(name) is not there, or not executable")
         }
-        self.init(name: name, path: found, arguments: Array(words.dropFirst()))
+        self.init(
+            name: name, path: found, arguments: Array(words.dropFirst()),
+            folder: URL(fileURLWithPath: file).deletingLastPathComponent().path)
     }
 }
 

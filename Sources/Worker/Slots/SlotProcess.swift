@@ -46,7 +46,7 @@ final class SlotProcess {
                 switch error.step {
                 case .openingInput: "opening \(input) for a slot"
                 case .becoming: "starting \(program.path)"
-                case .preparing: "creating a process for a slot"
+                case .preparing, .enteringFolder: "creating a process for a slot"
                 case .watching: "watching a process"
                 }
             throw .system(action: action, number: error.number)
