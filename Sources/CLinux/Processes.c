@@ -100,6 +100,12 @@ static _Noreturn void become(
 int64_t clinux_child_start(const struct clinux_child *child, int *step) {
     int report[2];
     *step = CLINUX_CHILD_PREPARING;
+    // Where it is ignored, the kernel forgets how children end (wait(2)).
+    struct sigaction child_ends;
+    if (sigaction(SIGCHLD, NULL, &child_ends) == 0 && child_ends.sa_handler == SIG_IGN) {
+        child_ends.sa_handler = SIG_DFL;
+        sigaction(SIGCHLD, &child_ends, NULL);
+    }
     if (pipe2(report, O_CLOEXEC) != 0) return -errno;
     char **environment = child_environment();
     pid_t parent = getpid();

@@ -152,22 +152,29 @@ package final class ChildProcess {
     /// Never waits, and has its answer once.
     package func reap() -> ProcessExit? {
         var (code, signal): (Int32, Int32) = (0, 0)
-        guard !isReaped, clinux_child_reap(id, 0, &code, &signal) != 0 else { return nil }
+        guard !isReaped else { return nil }
+        let result = clinux_child_reap(id, 0, &code, &signal)
+        guard result != 0 else { return nil }
         isReaped = true
+        // How it ended was told to somebody else, or to nobody.
+        guard result > 0 else { return .code(Self.unknownCode) }
         return signal == 0 ? .code(code) : .signal(signal)
     }
 
-    /// Waits for the end.
+    /// Waits for the end; what the process has started and left ends with it.
     ///
     /// - Parameter isStopped: asked several times a second; once it says so, the process is killed.
     /// - Returns: how it ended.
     package func wait(unless isStopped: () -> Bool) -> ProcessExit {
         while true {
-            if let exit = reap() { return exit }
-            if isStopped() { kill() }
-            _ = clinux_wait_readable(ending, Self.turnMilliseconds)
+            let hasEnded = clinux_wait_readable(ending, Self.turnMilliseconds) > 0
+            // Until the process is reaped, its group has no other process's number.
+            if hasEnded || isStopped() { kill() }
+            if hasEnded, let exit = reap() { return exit }
         }
     }
+
+    private static let unknownCode: Int32 = 255
 
     private static let turnMilliseconds: Int32 = 100
 }

@@ -130,6 +130,16 @@ import Testing
                   - {version: M 2, mapping: numbers.yaml}
                   - {version: M 2, mapping: clean.yaml}
                 """)
+            let later = try program.run(
+                ["migrate", "a.sqlite", "--output", "two", "--to", "\(lab.bundle.path):M 2"]
+                    + ["--mapping", lab.bundle.mapping], in: folder)
+            try #require(later.status == 0, "\(later.log)")
+            let before = try titles(lab, "two/a.sqlite")
+            // A store that has the version already takes none of its steps.
+            let straight = try program.run(
+                ["migrate", "two/a.sqlite", "--in-process"] + lab.way(), in: folder)
+            try #require(straight.status == 0, "\(straight.log)")
+            #expect(try titles(lab, "two/a.sqlite") == before)
             let plan = try program.run(["plan", "a.sqlite"] + lab.way(), in: folder)
             #expect(plan.status == 0, "\(plan.log)")
             let ended = try program.run(
@@ -176,6 +186,75 @@ import Testing
             #expect(plan.output.contains("a store of M is written on the way: ./sql.sh runs on it"))
             #expect(plan.output.contains("a policy or a program runs before the step to M 2"))
             #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/ran"))
+        }
+    }
+
+    /// In WAL mode, as Core Data leaves stores; both kinds of slots give the same.
+    @Test(
+        "what a program leaves beside the store does no harm",
+        arguments: [
+            "sqlite3 $1 'UPDATE ZNOTE SET ZTITLE = 7'; touch $1.bak; mkdir $1.d; ln -s / $1.l",
+            "cp $1 x.copy; sqlite3 x.copy 'UPDATE ZNOTE SET ZTITLE = 7'; mv x.copy $1",
+            """
+            exec python3 -c '
+            import os, sqlite3, sys
+            store = sqlite3.connect(sys.argv[1])
+            store.execute("UPDATE ZNOTE SET ZTITLE = 7")
+            store.commit()
+            os._exit(0)' $1
+            """,
+        ])
+    func leftovers(body: String) throws {
+        for mode in [["--in-process"], ["--workers", "1"]] {
+            try withTemporaryFolder { folder in
+                let lab = try Lab(folder)
+                let store = try lab.bundle.makeStore("a.sqlite", notes: 30)
+                _ = try DatabasePool(path: store)
+                try lab.write("leave.sh", "#!/bin/sh\n\(body)\n")
+                try lab.steps("  - {version: M 2, mapping: numbers.yaml, after: [./leave.sh]}")
+                let ended = try program.run(
+                    ["migrate", "a.sqlite", "--output", "out"] + lab.way() + mode, in: folder)
+                try #require(ended.status == 0, "\(ended.log)")
+                let header = try Data(
+                    contentsOf: folder.appendingPathComponent("out/a.sqlite")).prefix(20)
+                #expect(Array(header.suffix(2)) == [2, 2])
+                #expect(try titles(lab, "out/a.sqlite") == Array(repeating: "7", count: 30))
+                #expect(!ended.output.contains("WAL mode"), "\(ended.output)")
+            }
+        }
+    }
+
+    @Test("what a program has started ends with it")
+    func children() throws {
+        try withTemporaryFolder { folder in
+            let lab = try Lab(folder)
+            _ = try lab.bundle.makeStore("a.sqlite", notes: 3)
+            try lab.write("start.sh", "#!/bin/sh\nsleep 1000 &\necho $! > pid\n")
+            try lab.steps("  - {version: M 2, mapping: numbers.yaml, after: [./start.sh]}")
+            let ended = try program.run(
+                ["migrate", "a.sqlite", "--in-process"] + lab.way(), in: folder)
+            try #require(ended.status == 0, "\(ended.log)")
+            let text = try String(
+                contentsOf: folder.appendingPathComponent("pid"), encoding: .utf8)
+            let id = try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+            // Where it is a zombie that nobody has reaped, it has no command line.
+            let command = FileManager.default.contents(atPath: "/proc/\(id)/cmdline") ?? Data()
+            #expect(!String(decoding: command, as: UTF8.self).contains("sleep"))
+        }
+    }
+
+    @Test("a second name of the original is refused")
+    func secondNames() throws {
+        try withTemporaryFolder { folder in
+            let lab = try Lab(folder)
+            let store = try lab.bundle.makeStore("a.sqlite", notes: 30)
+            let before = try Data(contentsOf: URL(fileURLWithPath: store))
+            try lab.write("link.sh", "#!/bin/sh\nln -f a.sqlite $1\n")
+            try lab.steps("  - {version: M 2, mapping: numbers.yaml, after: [./link.sh]}")
+            let failed = try program.run(
+                ["migrate", "a.sqlite", "--in-process", "--output", "out"] + lab.way(), in: folder)
+            #expect(failed.status == 65 && failed.log.contains("no file of its own"))
+            #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == before)
         }
     }
 

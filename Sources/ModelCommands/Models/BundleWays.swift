@@ -46,7 +46,7 @@ struct BundleWays {
         for (place, name) in order.enumerated() {
             guard let known = reader.version(name) else { continue }
             let first =
-                names.firstIndex(of: name).map { $0 + 1 }
+                names.lastIndex(of: name).map { $0 + 1 }
                 ?? names.firstIndex { stop in (order.firstIndex(of: stop) ?? 0) > place }
                 ?? names.count
             ways[known.hashes.digest] = Array(first..<names.count)

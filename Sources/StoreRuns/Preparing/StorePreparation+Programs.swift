@@ -26,9 +26,15 @@ extension StorePreparation {
                 throw RunError.badDelivery("the store that \(names) changed is missing")
             }
         } else {
-            for file in StoreLocation(edited).files { try files.remove(file) }
-            _ = try files.clone(from: places.written(leg).building, to: edited)
-            for program in given.programs { try program.run(on: edited, of: original.path) }
+            // Programs may leave files beside it.
+            let room = edited.adding(suffix: "_room")
+            let copy = room.appending(original.path.lastComponent)
+            try files.removeTrees([room, edited])
+            try files.makeFolder(room)
+            _ = try files.clone(from: places.written(leg).building, to: copy)
+            try StepProgram.run(given.programs, on: copy, of: original.path)
+            try files.rename(copy, to: edited, existing: .refuse)
+            try files.removeTrees([room])
         }
         let after = try rowsAfter(names, edited, given, original)
         let (whole, first) = try opened(leg: leg, original, isEdited: false)
