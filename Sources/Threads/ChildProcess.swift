@@ -156,7 +156,7 @@ package final class ChildProcess {
         let result = clinux_child_reap(id, 0, &code, &signal)
         guard result != 0 else { return nil }
         isReaped = true
-        // How it ended was told to somebody else, or to nobody.
+        // The kernel has no record of how it ended.
         guard result > 0 else { return .code(Self.unknownCode) }
         return signal == 0 ? .code(code) : .signal(signal)
     }

@@ -28,13 +28,17 @@ import Testing
     }
 
     /// Runs the program; `openFiles` is the most files that it may open, nil for this process's.
-    func run(_ arguments: [String], in folder: URL, openFiles: Int? = nil) throws -> Ended {
+    ///
+    /// `command`: of a shell that becomes the program then.
+    func run(
+        _ arguments: [String], in folder: URL, openFiles: Int? = nil, after command: String? = nil
+    ) throws -> Ended {
         let process = Process()
         process.executableURL = Self.program
         process.arguments = arguments
-        if let openFiles {
+        if let command = openFiles.map({ "ulimit -n \($0)" }) ?? command {
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
-            let script = "ulimit -n \(openFiles) && exec \"$0\" \"$@\""
+            let script = "\(command) && exec \"$0\" \"$@\""
             process.arguments = ["-c", script, Self.program.path] + arguments
         }
         process.currentDirectoryURL = folder

@@ -215,9 +215,8 @@ import Testing
                 let ended = try program.run(
                     ["migrate", "a.sqlite", "--output", "out"] + lab.way() + mode, in: folder)
                 try #require(ended.status == 0, "\(ended.log)")
-                let header = try Data(
-                    contentsOf: folder.appendingPathComponent("out/a.sqlite")).prefix(20)
-                #expect(Array(header.suffix(2)) == [2, 2])
+                let result = folder.appendingPathComponent("out/a.sqlite")
+                #expect(try Array(Data(contentsOf: result)[18..<20]) == [2, 2])
                 #expect(try titles(lab, "out/a.sqlite") == Array(repeating: "7", count: 30))
                 #expect(!ended.output.contains("WAL mode"), "\(ended.output)")
             }
@@ -237,9 +236,24 @@ import Testing
             let text = try String(
                 contentsOf: folder.appendingPathComponent("pid"), encoding: .utf8)
             let id = try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-            // Where it is a zombie that nobody has reaped, it has no command line.
+            // A zombie has no command line.
             let command = FileManager.default.contents(atPath: "/proc/\(id)/cmdline") ?? Data()
             #expect(!String(decoding: command, as: UTF8.self).contains("sleep"))
+        }
+    }
+
+    @Test("a failure is seen where SIGCHLD is ignored")
+    func ignoredSignals() throws {
+        try withTemporaryFolder { folder in
+            let lab = try Lab(folder)
+            _ = try lab.bundle.makeStore("a.sqlite", notes: 3)
+            try lab.write("fail.sh", "#!/bin/sh\nexit 7\n")
+            try lab.steps("  - {version: M 2, mapping: numbers.yaml, after: [./fail.sh]}")
+            let failed = try program.run(
+                ["migrate", "a.sqlite", "--in-process"] + lab.way(), in: folder,
+                after: "trap '' CHLD")
+            #expect(failed.status == 65, "\(failed.output)")
+            #expect(failed.log.contains("ended with status 7"), "\(failed.log)")
         }
     }
 
@@ -252,7 +266,8 @@ import Testing
             try lab.write("link.sh", "#!/bin/sh\nln -f a.sqlite $1\n")
             try lab.steps("  - {version: M 2, mapping: numbers.yaml, after: [./link.sh]}")
             let failed = try program.run(
-                ["migrate", "a.sqlite", "--in-process", "--output", "out"] + lab.way(), in: folder)
+                ["migrate", "a.sqlite", "--in-process", "--output", "out"] + lab.way(),
+                in: folder)
             #expect(failed.status == 65 && failed.log.contains("no file of its own"))
             #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == before)
         }
