@@ -37,9 +37,13 @@ import Testing
             try write("steps.yaml", "godwit-steps: 1\nsteps:\n" + text)
         }
 
-        func way(_ version: String = "") -> [String] {
-            ["--to", bundle.path + version, "--via", "steps.yaml"]
+        /// One step, after which a script of these lines runs.
+        func script(_ name: String, _ lines: String) throws {
+            try write(name, "#!/bin/sh\n\(lines)\n")
+            try steps("  - {version: M 2, mapping: numbers.yaml, after: [./\(name)]}")
         }
+
+        var way: [String] { ["--to", bundle.path, "--via", "steps.yaml"] }
     }
 
     private func titles(_ lab: Lab, _ name: String) throws -> [String?] {
@@ -68,7 +72,7 @@ import Testing
             let before = try Data(contentsOf: URL(fileURLWithPath: store))
             try lab.steps(Self.chain)
             let ended = try program.run(
-                ["migrate", "a.sqlite", "--output", "out"] + lab.way() + mode, in: folder)
+                ["migrate", "a.sqlite", "--output", "out"] + lab.way + mode, in: folder)
             try #require(ended.status == 0, "\(ended.log)")
             let expected = (1...20).map { "a1b\($0 % 97)" }
             #expect(try titles(lab, "out/a.sqlite") == expected)
@@ -83,7 +87,7 @@ import Testing
                 report.contains("sql.sh and ./sql.sh: Note had 30 objects and has 20 now"),
                 "\(report)")
             let verified = try program.run(
-                ["verify", "a.sqlite", "out/a.sqlite"] + lab.way(), in: folder)
+                ["verify", "a.sqlite", "out/a.sqlite"] + lab.way, in: folder)
             #expect(verified.status == 64 && verified.log.contains("./sql.sh runs between"))
         }
     }
@@ -99,14 +103,14 @@ import Testing
                     + ["--mapping", lab.bundle.mapping], in: folder)
             try #require(one.status == 0, "\(one.log)")
             let ended = try program.run(
-                ["migrate", "one/a.sqlite", "--in-process"] + lab.way(), in: folder)
+                ["migrate", "one/a.sqlite", "--in-process"] + lab.way, in: folder)
             try #require(ended.status == 0, "\(ended.log)")
             let numbers = try titles(lab, "one/a.sqlite")
             #expect(numbers.count == 20)
             #expect(numbers.allSatisfy { $0?.contains("1b") != true })
             // One that has the destination's version already is left alone, programs and all.
             let again = try program.run(
-                ["migrate", "one/a.sqlite", "--in-process"] + lab.way(), in: folder)
+                ["migrate", "one/a.sqlite", "--in-process"] + lab.way, in: folder)
             #expect(again.status == 0 && again.output.contains("already"), "\(again.output)")
             #expect(try titles(lab, "one/a.sqlite") == numbers)
         }
@@ -137,13 +141,13 @@ import Testing
             let before = try titles(lab, "two/a.sqlite")
             // A store that has the version already takes none of its steps.
             let straight = try program.run(
-                ["migrate", "two/a.sqlite", "--in-process"] + lab.way(), in: folder)
+                ["migrate", "two/a.sqlite", "--in-process"] + lab.way, in: folder)
             try #require(straight.status == 0, "\(straight.log)")
             #expect(try titles(lab, "two/a.sqlite") == before)
-            let plan = try program.run(["plan", "a.sqlite"] + lab.way(), in: folder)
+            let plan = try program.run(["plan", "a.sqlite"] + lab.way, in: folder)
             #expect(plan.status == 0, "\(plan.log)")
             let ended = try program.run(
-                ["migrate", "a.sqlite", "--in-process"] + lab.way(), in: folder)
+                ["migrate", "a.sqlite", "--in-process"] + lab.way, in: folder)
             try #require(ended.status == 0, "\(ended.log)")
             #expect(try titles(lab, "a.sqlite") == Array(repeating: "CLEAN", count: 30))
         }
@@ -181,7 +185,7 @@ import Testing
             _ = try lab.bundle.makeStore("a.sqlite", notes: 30)
             try lab.write("sql.sh", "#!/bin/sh\ntouch \(folder.path)/ran\n")
             try lab.steps(Self.chain)
-            let plan = try program.run(["plan", "a.sqlite"] + lab.way(), in: folder)
+            let plan = try program.run(["plan", "a.sqlite"] + lab.way, in: folder)
             #expect(plan.status == 0, "\(plan.log)")
             #expect(plan.output.contains("a store of M is written on the way: ./sql.sh runs on it"))
             #expect(plan.output.contains("a policy or a program runs before the step to M 2"))
@@ -210,10 +214,9 @@ import Testing
                 let lab = try Lab(folder)
                 let store = try lab.bundle.makeStore("a.sqlite", notes: 30)
                 _ = try DatabasePool(path: store)
-                try lab.write("leave.sh", "#!/bin/sh\n\(body)\n")
-                try lab.steps("  - {version: M 2, mapping: numbers.yaml, after: [./leave.sh]}")
+                try lab.script("leave.sh", body)
                 let ended = try program.run(
-                    ["migrate", "a.sqlite", "--output", "out"] + lab.way() + mode, in: folder)
+                    ["migrate", "a.sqlite", "--output", "out"] + lab.way + mode, in: folder)
                 try #require(ended.status == 0, "\(ended.log)")
                 let result = folder.appendingPathComponent("out/a.sqlite")
                 #expect(try Array(Data(contentsOf: result)[18..<20]) == [2, 2])
@@ -228,10 +231,9 @@ import Testing
         try withTemporaryFolder { folder in
             let lab = try Lab(folder)
             _ = try lab.bundle.makeStore("a.sqlite", notes: 3)
-            try lab.write("start.sh", "#!/bin/sh\nsleep 1000 &\necho $! > pid\n")
-            try lab.steps("  - {version: M 2, mapping: numbers.yaml, after: [./start.sh]}")
+            try lab.script("start.sh", "sleep 1000 &\necho $! > pid")
             let ended = try program.run(
-                ["migrate", "a.sqlite", "--in-process"] + lab.way(), in: folder)
+                ["migrate", "a.sqlite", "--in-process"] + lab.way, in: folder)
             try #require(ended.status == 0, "\(ended.log)")
             let text = try String(
                 contentsOf: folder.appendingPathComponent("pid"), encoding: .utf8)
@@ -247,10 +249,9 @@ import Testing
         try withTemporaryFolder { folder in
             let lab = try Lab(folder)
             _ = try lab.bundle.makeStore("a.sqlite", notes: 3)
-            try lab.write("fail.sh", "#!/bin/sh\nexit 7\n")
-            try lab.steps("  - {version: M 2, mapping: numbers.yaml, after: [./fail.sh]}")
+            try lab.script("fail.sh", "exit 7")
             let failed = try program.run(
-                ["migrate", "a.sqlite", "--in-process"] + lab.way(), in: folder,
+                ["migrate", "a.sqlite", "--in-process"] + lab.way, in: folder,
                 after: "trap '' CHLD")
             #expect(failed.status == 65, "\(failed.output)")
             #expect(failed.log.contains("ended with status 7"), "\(failed.log)")
@@ -263,10 +264,9 @@ import Testing
             let lab = try Lab(folder)
             let store = try lab.bundle.makeStore("a.sqlite", notes: 30)
             let before = try Data(contentsOf: URL(fileURLWithPath: store))
-            try lab.write("link.sh", "#!/bin/sh\nln -f a.sqlite $1\n")
-            try lab.steps("  - {version: M 2, mapping: numbers.yaml, after: [./link.sh]}")
+            try lab.script("link.sh", "ln -f a.sqlite $1")
             let failed = try program.run(
-                ["migrate", "a.sqlite", "--in-process", "--output", "out"] + lab.way(),
+                ["migrate", "a.sqlite", "--in-process", "--output", "out"] + lab.way,
                 in: folder)
             #expect(failed.status == 65 && failed.log.contains("no file of its own"))
             #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == before)
@@ -277,9 +277,9 @@ import Testing
         "a program that fails is named with its step, and the store can be replayed",
         arguments: [
             ("exit 3", "ended with status 3"), ("kill -9 $$", "was ended by signal 9"),
-            ("echo damage > \"$2\"", "left a store that cannot be opened"),
-            ("sqlite3 \"$2\" \"UPDATE Z_METADATA SET Z_UUID = 'x'\"", "changed its model version"),
-            ("sqlite3 \"$2\" 'DROP TABLE ZNOTE'", "left what cannot be read"),
+            ("echo damage > $1", "left a store that cannot be opened"),
+            ("sqlite3 $1 \"UPDATE Z_METADATA SET Z_UUID = 'x'\"", "changed its model version"),
+            ("sqlite3 $1 'DROP TABLE ZNOTE'", "left what cannot be read"),
         ])
     func failed(body: String, words: String) throws {
         for mode in [["--in-process"], ["--workers", "1"]] {
@@ -287,13 +287,9 @@ import Testing
                 let lab = try Lab(folder)
                 let store = try lab.bundle.makeStore("a.sqlite", notes: 30)
                 let before = try Data(contentsOf: URL(fileURLWithPath: store))
-                try lab.write("bad.sh", "#!/bin/sh\n\(body)\n")
-                try lab.steps(
-                    """
-                      - {version: M 2, mapping: numbers.yaml, after: [./bad.sh, ""]}
-                    """)
+                try lab.script("bad.sh", body)
                 let failed = try program.run(
-                    ["migrate", "a.sqlite"] + lab.way() + mode, in: folder)
+                    ["migrate", "a.sqlite"] + lab.way + mode, in: folder)
                 #expect(failed.status == 65, "\(failed.log)")
                 for text in ["step M → M 2: ", "./bad.sh", words] {
                     #expect(failed.log.contains(text), "\(failed.log)")
@@ -325,7 +321,7 @@ import Testing
             let lab = try Lab(folder)
             _ = try lab.bundle.makeStore("a.sqlite", notes: 3)
             try lab.steps(lines)
-            let plan = try program.run(["plan", "a.sqlite"] + lab.way(), in: folder)
+            let plan = try program.run(["plan", "a.sqlite"] + lab.way, in: folder)
             #expect(plan.status == status && plan.log.contains(words), "\(plan.status) \(plan.log)")
         }
     }

@@ -27,21 +27,26 @@ import Testing
         let files = DurableFileSystem()
         let digest: String
 
-        init(in url: URL, inPlace: Bool = false) throws {
+        init(in url: URL, inPlace: Bool = false, program: StepProgram? = nil) throws {
             folder = try DurableFileSystem().resolve(try #require(FilePath(url)))
             for name: FilePath in ["in", "out", "run", "state"] {
                 try files.makeFolders(folder.appending(name))
             }
             store = folder.appending("in").appending("store.sqlite")
             try ForgedStore.notes(at: store)
-            request = RunRequest(
+            var request = RunRequest(
                 destination: .model(try DestinationModel(model: ForgeModels.notes(version: 2))),
                 output: inPlace ? nil : folder.appending("out"), state: folder.appending("state"),
                 inputs: [store], slots: 1)
+            if let program {
+                request.options.ways = VersionWays(lastDirections: StepDirections(after: program))
+            }
+            self.request = request
             let text = try RecordedRequest(request, mark: "m").text()
             digest = ContentDigest.hexadecimal(of: Array(text.utf8))
             try files.publish(Array(text.utf8), to: folder.appending("run/request.json"))
-            environment = JobEnvironment(roots: [try FileRoot(name: "all", folder: folder)])
+            environment = JobEnvironment(
+                roots: [try FileRoot(name: "all", folder: folder)], runsPrograms: false)
         }
 
         func reference(_ path: String) -> FileReference { FileReference(root: "all", path: path) }
@@ -79,6 +84,29 @@ import Testing
 
         func names(in folder: FilePath) throws -> [String] {
             try files.tree(at: folder).map(\.path.lastComponent.description).sorted()
+        }
+    }
+
+    /// Only a run on this machine says what runs here.
+    @Test func programsNeedASlotOfThisMachine() throws {
+        let program = StepProgram(name: "true", path: "/bin/true", arguments: [], folder: "/")
+        try withTemporaryFolder { url in
+            let lab = try WholeLab(in: url, program: program)
+            let jobs = WholeStoreJobs(clock: { 0 })
+            let job = try lab.job(output: "out/store.sqlite")
+            let refused = #expect(throws: RunError.self) {
+                try jobs.run(job, attempt: lab.attempt(1), in: lab.environment)
+            }
+            #expect(refused?.cause == .programFailed, "\(String(describing: refused))")
+            let local = JobEnvironment(
+                roots: Array(lab.environment.roots.values), runsPrograms: true)
+            let receipt = try jobs.run(job, attempt: lab.attempt(2), in: local)
+            let names = receipt.files.map { $0.file.path.split(separator: "/").last ?? "" }
+            #expect(
+                names == [
+                    "store.sqlite", "outcome.json", "store.sqlite_step-1",
+                    "store.sqlite_step-1_edited",
+                ])
         }
     }
 

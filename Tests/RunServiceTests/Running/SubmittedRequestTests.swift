@@ -75,6 +75,20 @@ import Testing
         #expect(model.templateFramework == FrameworkVersion(1522))
     }
 
+    /// A coordinator and its workers would run them.
+    @Test func programsAreRefused() throws {
+        let program = StepProgram(name: "true", path: "/bin/true", arguments: [], folder: "/")
+        for directions in [StepDirections(before: program), StepDirections(after: program)] {
+            var sent = request(.itself)
+            sent.options.ways = VersionWays(lastDirections: directions)
+            let text = try SubmittedRequest(sent, output: nil).text()
+            let refused = #expect(throws: RunError.self) {
+                try SubmittedRequest(reading: text)
+            }
+            #expect(refused.map { "\($0)".contains("where the migration was started") } == true)
+        }
+    }
+
     @Test func theStoresOwnModelComesBack() throws {
         let read = try SubmittedRequest(
             reading: SubmittedRequest(request(.itself), output: nil).text())
