@@ -29,16 +29,21 @@ import Testing
 
     /// Runs the program; `openFiles` is the most files that it may open, nil for this process's.
     ///
-    /// `command`: of a shell that becomes the program then.
+    /// `changes`: options of `env`, which becomes the program then.
     func run(
-        _ arguments: [String], in folder: URL, openFiles: Int? = nil, after command: String? = nil
+        _ arguments: [String], in folder: URL, openFiles: Int? = nil,
+        with changes: [String] = []
     ) throws -> Ended {
         let process = Process()
         process.executableURL = Self.program
         process.arguments = arguments
-        if let command = openFiles.map({ "ulimit -n \($0)" }) ?? command {
+        if !changes.isEmpty {
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = changes + [Self.program.path] + arguments
+        }
+        if let openFiles {
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
-            let script = "\(command) && exec \"$0\" \"$@\""
+            let script = "ulimit -n \(openFiles) && exec \"$0\" \"$@\""
             process.arguments = ["-c", script, Self.program.path] + arguments
         }
         process.currentDirectoryURL = folder

@@ -252,7 +252,7 @@ import Testing
             try lab.script("fail.sh", "exit 7")
             let failed = try program.run(
                 ["migrate", "a.sqlite", "--in-process"] + lab.way, in: folder,
-                after: "trap '' CHLD")
+                with: ["--ignore-signal=CHLD"])
             #expect(failed.status == 65, "\(failed.output)")
             #expect(failed.log.contains("ended with status 7"), "\(failed.log)")
         }
