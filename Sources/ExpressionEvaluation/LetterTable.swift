@@ -22,18 +22,21 @@ struct LetterTable: Sendable {
         }
     }
 
-    /// The changed text; nil for one that has other scalars with letters, that is no UTF-8, or
-    /// that is too long.
+    /// Hands the changed text to a body; false for a text that has other scalars with letters,
+    /// that is no UTF-8, or that is too long.
     ///
     /// - Complexity: O(n).
-    func changed(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
-        guard text.count <= Self.longest else { return nil }
-        var isKnown = true
+    func change(
+        _ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
+    ) -> Bool {
+        guard text.count <= Self.longest else { return false }
         // No scalar of two bytes becomes more than six (tested for all of them).
-        let result = [UInt8](unsafeUninitializedCapacity: 3 * text.count) { buffer, count in
-            isKnown = change(text, to: buffer, &count)
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 3 * text.count) { buffer in
+            var count = 0
+            guard change(text, to: buffer, &count) else { return false }
+            body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+            return true
         }
-        return isKnown ? result : nil
     }
 
     private func change(
@@ -75,7 +78,7 @@ struct LetterTable: Sendable {
     }
 
     /// The number of bytes of a scalar of three or four that has no case: signs, the scripts of
-    /// Asia, and emoji; nil for another one.
+    /// Asia, emoji, and all beyond the second plane; nil for another one.
     private static func caseless(_ text: UnsafeRawBufferPointer, at place: Int) -> Int? {
         let count = text[place] & 0xF0 == 0xE0 ? 3 : 4
         guard place + count <= text.count,
@@ -90,7 +93,7 @@ struct LetterTable: Sendable {
             (0xE0...0xEF, 0x2200..<0x2400), (0xE0...0xEF, 0x2500..<0x2C00),
             (0xE0...0xEF, 0x3000..<0xA000), (0xE0...0xEF, 0xAC00..<0xD7A0),
             (0xE0...0xEF, 0xFB1D..<0xFF21), (0xE0...0xEF, 0xFFE0...0xFFFF),
-            (0xF0, 0x1F000..<0x1FB00):
+            (0xF0, 0x1F000..<0x1FB00), (0xF0...0xF4, 0x20000...0x10_FFFF):
             return count
         default: return nil
         }

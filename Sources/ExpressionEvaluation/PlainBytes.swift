@@ -1,3 +1,5 @@
+import Glibc
+
 /// The bytes of a text, with what becomes of its letters.
 struct PlainBytes {
     let bytes: UnsafeRawBufferPointer
@@ -19,6 +21,20 @@ struct PlainBytes {
         }
     }
 
+    /// Writes a text of ASCII whose letters become large or small ones.
+    ///
+    /// `buffer`: has as many bytes.
+    func write(to buffer: UnsafeMutableRawBufferPointer) {
+        guard let from = bytes.baseAddress, let to = buffer.baseAddress else { return }
+        // A loop over bytes without a branch, of which the compiler makes one over vectors.
+        let first = letters == .upper ? UInt8(ascii: "a") : UInt8(ascii: "A")
+        for place in 0..<bytes.count {
+            let byte = from.load(fromByteOffset: place, as: UInt8.self)
+            let change: UInt8 = byte &- first < 26 ? 0x20 : 0
+            to.storeBytes(of: byte ^ change, toByteOffset: place, as: UInt8.self)
+        }
+    }
+
     /// Whether the bytes up to a place and the one there are ASCII, or the text ends before.
     ///
     /// Then no mark of a letter continues what stands before the place.
@@ -29,12 +45,56 @@ struct PlainBytes {
     /// Whether another text stands at a place.
     func has(_ part: PlainBytes, at place: Int, foldsCase: Bool) -> Bool {
         guard place >= 0, part.count <= count - place else { return false }
+        if !foldsCase, letters == part.letters, letters == .asTheyAre {
+            guard let own = bytes.baseAddress, let other = part.bytes.baseAddress else {
+                return true
+            }
+            return memcmp(own + place, other, part.count) == 0
+        }
         for index in 0..<part.count
         where byte(place + index, foldsCase: foldsCase) != part.byte(index, foldsCase: foldsCase) {
             return false
         }
         return true
     }
+
+    /// The first of some places at which another text stands.
+    ///
+    /// - Complexity: O(n × m) for n places and a part of m bytes; for most texts that have none of
+    ///   it, one step for eight places.
+    func firstPlace(of part: PlainBytes, in places: ClosedRange<Int>, foldsCase: Bool) -> Int? {
+        var place = places.lowerBound
+        if !foldsCase, letters == .asTheyAre, part.letters == .asTheyAre,
+            places.upperBound + part.count <= count, let first = part.bytes.first,
+            let last = part.bytes.last
+        {
+            // The first and the last byte of the part, at eight places at a time.
+            let (firsts, lasts) = (UInt64(first) &* Self.ones, UInt64(last) &* Self.ones)
+            while place + 7 <= places.upperBound {
+                let end = place + part.count - 1
+                let other =
+                    (bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self) ^ firsts)
+                    | (bytes.loadUnaligned(fromByteOffset: end, as: UInt64.self) ^ lasts)
+                // The highest bit of each byte that is 0.
+                let low = ~(128 &* Self.ones)
+                var hits = ~(((other & low) &+ low) | other | low)
+                while hits != 0 {
+                    let hit = place + UInt64(littleEndian: hits).trailingZeroBitCount / 8
+                    if has(part, at: hit, foldsCase: false) { return hit }
+                    hits &= hits &- 1
+                }
+                place += 8
+            }
+        }
+        while place <= places.upperBound {
+            if has(part, at: place, foldsCase: foldsCase) { return place }
+            place += 1
+        }
+        return nil
+    }
+
+    /// A word of bytes that are 1.
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
 
     /// Whether the text is before another one, by its bytes.
     func isLess(than other: PlainBytes, foldsCase: Bool) -> Bool {
@@ -57,11 +117,21 @@ extension PlainBytes {
     var utf16Count: Int? {
         var (place, units) = (0, 0)
         while place < count {
+            if place + 8 <= count, isASCII(eightBytesAt: place) {
+                place += 8
+                units += 8
+                continue
+            }
             guard let width = scalarWidth(at: place) else { return nil }
             place += width
             units += width == 4 ? 2 : 1
         }
         return units
+    }
+
+    private func isASCII(eightBytesAt place: Int) -> Bool {
+        let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+        return word & 0x8080_8080_8080_8080 == 0
     }
 
     /// The number of bytes of the scalar at a place; nil for what is none (The Unicode Standard,
@@ -93,6 +163,10 @@ extension PlainBytes {
     private var isDistinct: Bool {
         var place = 0
         while place < count {
+            if place + 8 <= count, isASCII(eightBytesAt: place) {
+                place += 8
+                continue
+            }
             guard let width = scalarWidth(at: place) else { return false }
             switch (bytes[place], width) {
             case (0xCD, _) where bytes[place + 1] == 0xBE: return false
@@ -109,12 +183,16 @@ extension PlainBytes {
     func has(_ part: PlainBytes, amid places: ClosedRange<Int>) -> Bool? {
         guard isDistinct else { return nil }
         var isUnsure = false
-        for place in places where has(part, at: place, foldsCase: false) {
+        var rest = places.lowerBound
+        while rest <= places.upperBound,
+            let place = firstPlace(of: part, in: rest...places.upperBound, foldsCase: false)
+        {
             let end = place + part.count
             if place == 0 || bytes[place - 1] < 0x80, end == count || bytes[end] < 0x80 {
                 return true
             }
             isUnsure = true
+            rest = place + 1
         }
         return isUnsure ? nil : false
     }

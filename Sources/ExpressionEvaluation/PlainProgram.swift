@@ -48,6 +48,8 @@ package final class PlainProgram: Sendable {
     private let formats: [DateFormat?]
     /// The most values at one time.
     private let height: Int
+    /// How many inputs are kept once they are read.
+    private let kept: Int
 
     /// Nil for an expression with anything but plain values.
     ///
@@ -62,68 +64,65 @@ package final class PlainProgram: Sendable {
         constants = compiler.constants
         formats = compiler.formats
         height = compiler.height
+        kept = min((inputs.values.max() ?? -1) + 1, UInt64.bitWidth)
     }
 
     // MARK: - Running
 
     /// The value for inputs.
     ///
-    /// - Parameters:
-    ///   - input: gives an input by its number; nil for what is no plain value.
-    ///   - bytes: gives the bytes of an input that is a text.
+    /// - Parameter input: gives an input by its number; nil for what is no plain value.
     /// - Returns: nil where an evaluator must decide.
-    package func value(
-        _ input: (Int) -> PlainValue?,
-        bytes: (Int) -> UnsafeRawBufferPointer = { _ in UnsafeRawBufferPointer(start: nil, count: 0)
-        }
-    ) -> PlainValue? {
-        withUnsafeTemporaryAllocation(of: PlainValue.self, capacity: height + 1) { stack in
+    package func value(_ input: (Int) -> PlainValue?) -> PlainValue? {
+        withUnsafeTemporaryAllocation(of: PlainValue.self, capacity: kept + height + 1) { values in
             constants.withUnsafeBytes { constants in
                 steps.withUnsafeBufferPointer {
-                    run($0, stack, input) { Self.text($0, constants, bytes) }
+                    run($0, values, input) { Self.text($0, constants) }
                 }
             }
         }
     }
 
-    /// The bytes of the text that the program gave.
+    /// Hands the bytes of the text that the program gave to a body, without an array for them.
     ///
-    /// `bytes`: as above. Nil where an evaluator must decide.
-    package func utf8(
-        _ text: PlainText, bytes: (Int) -> UnsafeRawBufferPointer
-    ) -> [UInt8]? {
+    /// False where an evaluator must decide; the body is not called then.
+    package func withUTF8(
+        _ text: PlainText, _ body: (UnsafeRawBufferPointer) -> Void
+    ) -> Bool {
         if case .date(let seconds, let format) = text.origin {
-            return DateFormat.utf8(seconds, formats[format])
+            guard let found = DateFormat.utf8(seconds, formats[format]) else { return false }
+            found.withUnsafeBytes(body)
+            return true
         }
-        return constants.withUnsafeBytes { constants in
-            let found = Self.text(text, constants, bytes)
+        constants.withUnsafeBytes { constants in
+            let found = Self.text(text, constants)
             switch text.letters {
             // Carried as SQL carries it, also what is no UTF-8.
-            case .asTheyAre: return Array(found.bytes)
+            case .asTheyAre: body(found.bytes)
             case .upper where !text.isASCII:
-                return LetterTable.upper.changed(found.bytes)
-                    ?? StoredText.bytes(StoredText.string(found.bytes).uppercased())
+                guard !LetterTable.upper.change(found.bytes, body) else { return }
+                StoredText.bytes(StoredText.string(found.bytes).uppercased()).withUnsafeBytes(body)
             case .lower where !text.isASCII:
-                return LetterTable.lower.changed(found.bytes)
-                    ?? StoredText.bytes(StoredText.string(found.bytes).lowercased())
+                guard !LetterTable.lower.change(found.bytes, body) else { return }
+                StoredText.bytes(StoredText.string(found.bytes).lowercased()).withUnsafeBytes(body)
             case .upper, .lower:
-                return [UInt8](unsafeUninitializedCapacity: found.count) { buffer, count in
-                    for place in 0..<found.count {
-                        buffer[place] = PlainBytes.changed(found.bytes[place], text.letters)
-                    }
-                    count = found.count
+                withUnsafeTemporaryAllocation(byteCount: found.count, alignment: 1) { buffer in
+                    found.write(to: buffer)
+                    body(UnsafeRawBufferPointer(buffer))
                 }
             }
         }
+        return true
     }
 
     @inline(__always)
     private static func text(
-        _ text: PlainText, _ constants: UnsafeRawBufferPointer,
-        _ bytes: (Int) -> UnsafeRawBufferPointer
+        _ text: PlainText, _ constants: UnsafeRawBufferPointer
     ) -> PlainBytes {
         switch text.origin {
-        case .input(let number): PlainBytes(bytes: bytes(number), letters: text.letters)
+        case .input(let start, let count):
+            PlainBytes(
+                bytes: UnsafeRawBufferPointer(start: start, count: count), letters: text.letters)
         case .constant(let start, let count):
             PlainBytes(
                 bytes: UnsafeRawBufferPointer(rebasing: constants[start..<start + count]),
@@ -134,11 +133,14 @@ package final class PlainProgram: Sendable {
         }
     }
 
+    /// `stack`: its first values are the inputs that were read.
     private func run(
         _ steps: UnsafeBufferPointer<Step>, _ stack: UnsafeMutableBufferPointer<PlainValue>,
         _ input: (Int) -> PlainValue?, _ bytes: (PlainText) -> PlainBytes
     ) -> PlainValue? {
-        var (place, top) = (0, -1)
+        var (place, top) = (0, kept - 1)
+        // A bit for each of the kept inputs.
+        var read: UInt64 = 0
         while place < steps.count {
             let step = steps[place]
             place += 1
@@ -147,9 +149,16 @@ package final class PlainProgram: Sendable {
                 top += 1
                 stack[top] = value
             case .input(let number):
-                guard let value = input(number) else { return nil }
                 top += 1
+                if number < kept, read >> UInt64(number) & 1 == 1 {
+                    stack[top] = stack[number]
+                    continue
+                }
+                guard let value = input(number) else { return nil }
                 stack[top] = value
+                guard number < kept else { continue }
+                stack[number] = value
+                read |= 1 << UInt64(number)
             case .arithmetic(let function):
                 guard let value = PlainValue.result(of: function, stack[top - 1], stack[top])
                 else { return nil }
@@ -176,13 +185,13 @@ package final class PlainProgram: Sendable {
                     stack[top] = .text(text)
                 default: return nil
                 }
-            case .negation: stack[top] = .boolean(stack[top] != .boolean(true))
+            case .negation: stack[top] = .boolean(!stack[top].isTrue)
             case .jump(let target): place = target
             case .jumpIfFalse(let target):
-                if stack[top] != .boolean(true) { place = target }
+                if !stack[top].isTrue { place = target }
                 top -= 1
             case .jumpIfTrue(let target):
-                if stack[top] == .boolean(true) { place = target }
+                if stack[top].isTrue { place = target }
                 top -= 1
             }
         }
@@ -195,7 +204,7 @@ package final class PlainProgram: Sendable {
     private static func result(
         of step: Step, _ value: PlainValue, _ bytes: (PlainText) -> PlainBytes
     ) -> PlainValue? {
-        if value == .null { return .null }
+        if value.isNull { return .null }
         guard case .text(var text) = value, text.hasBytes else { return nil }
         guard case .letters(let letters) = step else {
             if text.isASCII { return .integer(Int64(bytes(text).count)) }
@@ -254,7 +263,7 @@ package final class PlainProgram: Sendable {
                     return foldsCase ? nil : text.has(form, amid: places)
                 }
             }
-            return places.contains { text.has(form, at: $0, foldsCase: foldsCase) }
+            return text.firstPlace(of: form, in: places, foldsCase: foldsCase) != nil
         default: return nil
         }
     }

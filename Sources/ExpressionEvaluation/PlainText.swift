@@ -1,14 +1,15 @@
 /// A text of a program: an input or a constant, perhaps in other letters.
 ///
-/// It names bytes and does not hold them, so that programs keep no count of references.
-package struct PlainText: Equatable, Sendable {
+/// It names bytes and does not hold them, so that programs keep no count of references: the text of
+/// an input is valid for as long as the row. Programs keep constants alone, which name no memory.
+package struct PlainText: Equatable, @unchecked Sendable {
     /// What becomes of letters.
     enum Letters: Equatable, Sendable {
         case asTheyAre, upper, lower
     }
 
-    enum Origin: Equatable, Sendable {
-        case input(Int)
+    enum Origin: Equatable {
+        case input(UnsafeRawPointer?, count: Int)
         /// A range of the bytes of all constants.
         case constant(start: Int, count: Int)
         /// A date, by a format of the program: its bytes are not there yet.
@@ -21,8 +22,8 @@ package struct PlainText: Equatable, Sendable {
     var letters = Letters.asTheyAre
 
     /// The text of an input; nil where it has a NUL, which an evaluator sees as any character.
-    package init?(input: Int, _ bytes: UnsafeRawBufferPointer) {
-        origin = .input(input)
+    package init?(input bytes: UnsafeRawBufferPointer) {
+        origin = .input(bytes.baseAddress, count: bytes.count)
         isASCII = Self.isPlain(bytes)
         guard isASCII || !bytes.contains(0) else { return nil }
     }
@@ -49,16 +50,25 @@ package struct PlainText: Equatable, Sendable {
     /// Whether bytes are plain: each an ASCII character, and none a NUL, at which functions of
     /// SQLite end.
     ///
-    /// - Complexity: O(n), eight bytes at a time.
+    /// - Complexity: O(n), 32 bytes at a time.
     static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let words = bytes.count / 8
-        for word in 0..<words {
-            let value = bytes.loadUnaligned(fromByteOffset: word * 8, as: UInt64.self)
-            // A byte of 0, or one with its highest bit.
-            guard (value &- 0x0101_0101_0101_0101 | value) & 0x8080_8080_8080_8080 == 0 else {
-                return false
-            }
+        guard let start = bytes.baseAddress else { return true }
+        // Has a bit of 0x80 for a byte of 0, and for one with its highest bit. What a byte of 0
+        // borrows can hide nothing: its own bit is set.
+        let marks = { (place: Int) in
+            let value = start.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            return value &- 0x0101_0101_0101_0101 | value
         }
-        return bytes[(words * 8)...].allSatisfy { $0 != 0 && $0 < 0x80 }
+        var place = 0
+        while place + 32 <= bytes.count {
+            let found = marks(place) | marks(place + 8) | marks(place + 16) | marks(place + 24)
+            guard found & 0x8080_8080_8080_8080 == 0 else { return false }
+            place += 32
+        }
+        while place + 8 <= bytes.count {
+            guard marks(place) & 0x8080_8080_8080_8080 == 0 else { return false }
+            place += 8
+        }
+        return bytes[place...].allSatisfy { $0 != 0 && $0 < 0x80 }
     }
 }

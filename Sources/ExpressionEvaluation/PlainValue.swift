@@ -10,6 +10,10 @@ package enum PlainValue: Equatable, Sendable {
     case boolean(Bool)
     case text(PlainText)
 
+    // Tests of a case: those for equality compare all that values hold.
+    var isNull: Bool { if case .null = self { true } else { false } }
+    var isTrue: Bool { if case .boolean(true) = self { true } else { false } }
+
     /// The value of a constant; nil for texts, bytes and decimals.
     init?(_ value: DefaultValue) {
         switch value {
@@ -58,7 +62,7 @@ extension PlainValue {
     static func result(
         of function: PlainProgram.Arithmetic, _ one: PlainValue, _ other: PlainValue
     ) -> PlainValue? {
-        if one == .null || other == .null { return .null }
+        if one.isNull || other.isNull { return .null }
         if let one = one.whole, let other = other.whole {
             let (value, overflows) =
                 switch function {
@@ -92,10 +96,10 @@ extension PlainValue {
     static func holds(
         _ relation: PlainProgram.Relation, _ one: PlainValue, _ other: PlainValue
     ) -> Bool? {
-        if one == .null || other == .null {
+        if one.isNull || other.isNull {
             switch relation {
-            case .equal: return one == other
-            case .notEqual: return one != other
+            case .equal: return one.isNull && other.isNull
+            case .notEqual: return !(one.isNull && other.isNull)
             case .less, .lessOrEqual: return false
             }
         }

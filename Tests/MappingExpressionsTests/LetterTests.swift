@@ -7,11 +7,11 @@ import Testing
 struct LetterTests {
     private static func changed(_ text: [UInt8], _ program: PlainProgram) -> [UInt8]? {
         text.withUnsafeBytes { bytes in
-            let value = program.value({ PlainText(input: $0, bytes).map { .text($0) } }) { _ in
-                bytes
-            }
+            let value = program.value { _ in PlainText(input: bytes).map { .text($0) } }
             guard case .text(let text)? = value else { return nil }
-            return program.utf8(text) { _ in bytes }
+            var changed: [UInt8]?
+            _ = program.withUTF8(text) { changed = Array($0) }
+            return changed
         }
     }
 
@@ -23,8 +23,10 @@ struct LetterTests {
     @Test func everyScalarIsChangedAsByTheLibrary() throws {
         let (upper, lower) = (try Self.program(.uppercase), try Self.program(.lowercase))
         var wrong: [UInt32] = []
-        // Beyond the first plane: letters of one block, and emoji.
-        for value in Array(UInt32(1)...0x1_07FF) + Array(0x1_F000...0x1_FB00) {
+        // Beyond the first plane: letters of one block, emoji, and scalars of all other planes.
+        let others = stride(from: UInt32(0x2_0000), through: 0x10_FFFF, by: 251)
+        for value in Array(UInt32(1)...0x1_07FF) + Array(0x1_F000...0x1_FB00) + others + [0x10_FFFF]
+        {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let text = "aB" + String(scalar) + "é"
             let bytes = Array(text.utf8)

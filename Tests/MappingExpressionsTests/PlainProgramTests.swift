@@ -138,6 +138,9 @@ extension PlainProgramTests {
         "\u{E9}ab", "a\u{E9}b", "\u{E9}\u{301}a", "\u{3BB}c\u{3BB}", "c\u{5B0}bc", "\u{E9}",
         "\u{600}ab", "a\u{200D}b", "\u{1FEF}a", "=\u{338}b", "\u{2260}b", "\u{65E5}ab\u{65E5}",
         "\u{1E6B}\u{323}a", "\u{FB01}a", "\u{1F469}\u{200D}\u{1F467}c",
+        "The quick Brown fox Jumps over the lazy Dog, [`@{~}]",
+        "The quick Brown fox Jumps over the l\u{E1}zy Dog", "0123456789abcdefghijklmnopqrstuv",
+        "bcbcbc\u{301}bc",
     ]
 
     private static func text(
@@ -225,17 +228,18 @@ extension PlainProgramTests {
                     bytes[1].withUnsafeBytes { b in
                         bytes[2].withUnsafeBytes { c -> String?? in
                             let all = [a, b, c]
-                            let value = program.value(
-                                { number in
-                                    values[number] == nil
-                                        ? .null
-                                        : PlainText(input: number, all[number]).map { .text($0) }
-                                }, bytes: { all[$0] })
+                            let value = program.value { number in
+                                values[number] == nil
+                                    ? .null : PlainText(input: all[number]).map { .text($0) }
+                            }
                             guard case .text(let text)? = value else {
                                 return value == .null ? .some(nil) : nil
                             }
-                            return program.utf8(text, bytes: { all[$0] })
-                                .map { String(decoding: $0, as: UTF8.self) }
+                            var given: String?
+                            let isGiven = program.withUTF8(text) {
+                                given = String(decoding: $0, as: UTF8.self)
+                            }
+                            return isGiven ? .some(given) : nil
                         }
                     }
                 }

@@ -40,7 +40,7 @@ package struct ComputedSQL {
         }
         // The call costs more than the row, and most texts of most rows are ASCII.
         let texts = ValueSQL(cell, of: row, takesASCII: true)
-        if let isASCII = texts.isASCII, !texts.computesReals,
+        if PlainCell(cell) == nil, let isASCII = texts.isASCII, !texts.computesReals,
             let value = texts.expression(checked: checked)
         {
             return "CASE WHEN \(isASCII) THEN \(value) ELSE \(call) END"

@@ -12,6 +12,7 @@ final class PlainCell: Sendable {
     /// Of the inputs.
     private let types: [AttributeType]
     private let type: AttributeType
+    private let isText: Bool
     private let isRequired: Bool
 
     /// Nil for a cell whose values an evaluator alone gives.
@@ -24,6 +25,7 @@ final class PlainCell: Sendable {
         program = made
         types = cell.inputs.map(\.valueType)
         type = cell.type
+        isText = cell.type == .string
         isRequired = cell.isRequired
     }
 
@@ -35,15 +37,12 @@ final class PlainCell: Sendable {
     /// - Returns: nil where an evaluator must decide, and for a value that may not be.
     func result(_ arguments: FunctionArguments, from first: Int) -> FunctionResult? {
         guard arguments.count == first + types.count else { return nil }
-        let bytes = { (input: Int) in arguments.bytes(first + input) }
-        let found = program.value(
-            { Self.plain($0, arguments, first + $0, self.types[$0]) }, bytes: bytes)
-        switch found {
+        switch program.value({ Self.plain(arguments, first + $0, types[$0]) }) {
         case nil: return nil
         case .null?: return isRequired ? nil : .null
         case .text(let text)?:
-            guard type == .string else { return nil }
-            return program.utf8(text, bytes: bytes).map { .text($0) }
+            guard isText else { return nil }
+            return program.withUTF8(text) { arguments.give(text: $0) } ? .given : nil
         case let other?:
             do throws(ExpressionError) {
                 return try other.scalar.map { scalar throws(ExpressionError) in
@@ -57,12 +56,11 @@ final class PlainCell: Sendable {
 
     /// An input; nil for what is no plain value.
     private static func plain(
-        _ input: Int, _ arguments: FunctionArguments, _ place: Int, _ type: AttributeType
+        _ arguments: FunctionArguments, _ place: Int, _ type: AttributeType
     ) -> PlainValue? {
         switch (arguments.storageClass(place), type) {
         case (5, _): return .null
-        case (3, .string):
-            return PlainText(input: input, arguments.bytes(place)).map { .text($0) }
+        case (3, .string): return PlainText(input: arguments.text(place)).map { .text($0) }
         case (3, _), (4, _), (_, .decimal): return nil
         case (1, .boolean): return .boolean(arguments.integer(place) != 0)
         case (2, .boolean): return .boolean(arguments.real(place) != 0)

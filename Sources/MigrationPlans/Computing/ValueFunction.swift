@@ -40,8 +40,8 @@ package enum ValueFunction {
         let plain = cells.map { PlainCell($0) }
         try SQLFunction.add(name.description, to: connection, isPure: true) { arguments in
             let number = arguments.count > 0 ? arguments.integer(0) : -1
-            if let number = Int(exactly: number), plain.indices.contains(number),
-                let known = plain[number]?.result(arguments, from: first)
+            if number >= 0, number < plain.count,
+                let known = plain[Int(number)]?.result(arguments, from: first)
             {
                 return known
             }

@@ -8,10 +8,14 @@ package struct FunctionArguments {
     private let values: UnsafeMutablePointer<OpaquePointer?>
     /// How many there are.
     package let count: Int
+    private let context: OpaquePointer?
 
-    fileprivate init(_ values: UnsafeMutablePointer<OpaquePointer?>, count: Int) {
+    fileprivate init(
+        _ values: UnsafeMutablePointer<OpaquePointer?>, count: Int, context: OpaquePointer?
+    ) {
         self.values = values
         self.count = count
+        self.context = context
     }
 
     /// SQLite's storage class of an argument: 1 integer, 2 real, 3 text, 4 blob, 5 NULL.
@@ -23,14 +27,30 @@ package struct FunctionArguments {
     /// An argument as a real number.
     package func real(_ place: Int) -> Double { sqlite3_value_double(values[place]) }
 
-    /// The bytes of a text, all of them although one is a NUL, or of a blob.
+    /// The bytes of a text, all of them although one is a NUL.
+    package func text(_ place: Int) -> UnsafeRawBufferPointer {
+        let value = values[place]
+        guard let start = sqlite3_value_text(value) else {
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
+    }
+
+    /// The bytes of a blob, or of a text.
     package func bytes(_ place: Int) -> UnsafeRawBufferPointer {
-        let start =
-            storageClass(place) == SQLITE_BLOB
-            ? sqlite3_value_blob(values[place])
-            : UnsafeRawPointer(sqlite3_value_text(values[place]))
+        guard storageClass(place) == SQLITE_BLOB else { return text(place) }
+        guard let start = sqlite3_value_blob(values[place]) else {
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
         return UnsafeRawBufferPointer(
-            start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(values[place])))
+            start: start, count: Int(sqlite3_value_bytes(values[place])))
+    }
+
+    /// Makes a text in UTF-8 the result of the call, which then returns `given`.
+    package func give(text: UnsafeRawBufferPointer) {
+        sqlite3_result_text64(
+            context, text.baseAddress ?? UnsafeRawPointer(bitPattern: 1), UInt64(text.count),
+            transient, UInt8(SQLITE_UTF8))
     }
 
     /// An argument that is the result of a call.
@@ -47,6 +67,8 @@ package enum FunctionResult {
     case blob([UInt8])
     /// The argument of that place as it is.
     case argument(Int)
+    /// The text that the call has given already.
+    case given
 }
 
 /// Functions of the program that statements call.
@@ -92,7 +114,7 @@ private func callFunction(
     _ values: UnsafeMutablePointer<OpaquePointer?>?
 ) {
     guard let pointer = sqlite3_user_data(context), let values else { return }
-    let arguments = FunctionArguments(values, count: Int(count))
+    let arguments = FunctionArguments(values, count: Int(count), context: context)
     do {
         // The connection holds the body for as long as the function is known.
         let result = try Unmanaged<FunctionBody>.fromOpaque(pointer)._withUnsafeGuaranteedRef {
@@ -114,12 +136,7 @@ private func set(
     case .null: sqlite3_result_null(context)
     case .integer(let number): sqlite3_result_int64(context, number)
     case .real(let number): sqlite3_result_double(context, number)
-    case .text(let bytes):
-        bytes.withUnsafeBytes {
-            sqlite3_result_text64(
-                context, $0.baseAddress ?? UnsafeRawPointer(bitPattern: 1), UInt64($0.count),
-                transient, UInt8(SQLITE_UTF8))
-        }
+    case .text(let bytes): bytes.withUnsafeBytes { arguments.give(text: $0) }
     case .blob(let bytes):
         bytes.withUnsafeBytes {
             if let start = $0.baseAddress {
@@ -129,5 +146,6 @@ private func set(
             }
         }
     case .argument(let place): sqlite3_result_value(context, arguments.value(place))
+    case .given: break
     }
 }

@@ -1,11 +1,14 @@
 import CoreDataStore
 import DurableFiles
 import SafeSQLite
+import StoreFileChecks
 
 /// Hashes the cells that a source row must become, and the cells that a destination row has.
 struct CellReader {
     let constants: [StoredConstant]
     private let computed: ComputedRules
+    /// Those of `computed`: threads that share them would wait for each other to count references.
+    private let computedRules: [Unmanaged<ComputedRule>?]
     /// The place of the first input of computed values in a row.
     private let firstInput: Int
     /// Parses numbers as SQLite does; made for the first text that needs it.
@@ -15,6 +18,7 @@ struct CellReader {
     init(rules: SourceRules, connection: Connection, externalData: FilePath) {
         constants = rules.constants
         computed = rules.computed
+        computedRules = computed.rules.map { $0.map(Unmanaged.passUnretained) }
         firstInput = rules.firstInput
         self.externalData = externalData
         numbers = NumberParser(connection: connection)
@@ -62,16 +66,15 @@ struct CellReader {
         }
     }
 
-    /// The key of the row is its first column.
     private func computedValue(
         _ rule: CellRule, _ row: RawRow, _ key: RowKey
     ) throws(StoreError) -> CellDigest? {
-        guard let known = computed.rules[rule.column] else { return nil }
-        let found = try known.expected(
-            row, first: firstInput, key: row.integer(0), computed.evaluator)
-        return CellDigest(
-            found.value.digest(rule.seed, key), isNull: found.value.storageClass == 5,
-            isReplaced: found.isReplaced)
+        let seed = rule.seed
+        guard let known = computedRules[rule.column] else { return nil }
+        let cells = ComputedRule.Row(cells: row, first: firstInput, seed: seed, key: key)
+        return try known._withUnsafeGuaranteedRef { rule in
+            Result { () throws(StoreError) in try rule.digest(cells, computed.evaluator) }
+        }.get()
     }
 
     private func constant(_ rule: CellRule, _ key: RowKey) -> CellDigest {
@@ -255,33 +258,5 @@ final class NumberParser {
             count += 1
         }
         return count
-    }
-}
-
-/// Reads files piece by piece.
-enum FilePieces {
-    /// Bytes of a piece.
-    static let size = 1 << 18
-
-    /// Hands the pieces of a file to a body.
-    ///
-    /// - Returns: whether the file is there.
-    /// - Throws: `StoreError.inputOutput` for a file that cannot be read.
-    static func ifPresent(
-        _ path: FilePath, each body: (UnsafeRawBufferPointer) -> Void
-    ) throws(StoreError) -> Bool {
-        do {
-            guard try FileStatus.ifPresent(path) != nil else { return false }
-            let file = try DurableFileSystem().openForReading(path)
-            var offset: Int64 = 0
-            while true {
-                let piece = try file.read(count: size, at: offset)
-                if piece.isEmpty { return true }
-                piece.withUnsafeBytes(body)
-                offset += Int64(piece.count)
-            }
-        } catch {
-            throw .inputOutput(path: path.description, reason: "\(error)")
-        }
     }
 }

@@ -42,43 +42,58 @@ final class ComputedRule: Sendable {
         name = key.description
     }
 
-    /// What the row's cell must hold.
+    /// A row, with what its hashes are made with.
+    struct Row {
+        let cells: RawRow
+        /// The place of the first input in the row.
+        let first: Int
+        let seed: HashSeed
+        let key: RowKey
+    }
+
+    /// The hash of what the row's cell must hold.
     ///
-    /// - Parameters:
-    ///   - row: of the pass.
-    ///   - first: the place of the first input in the row.
-    ///   - key: of the row, for messages.
-    ///   - evaluator: that keeps what the expressions of other rows had compiled.
-    /// - Returns: the value as a row holds it, and whether it stands in the place of one that
-    ///   cannot be computed.
+    /// `evaluator`: keeps what the expressions of other rows had compiled.
+    ///
     /// - Throws: `StoreError.unsupported` for a row whose value cannot be computed.
-    func expected(
-        _ row: RawRow, first: Int, key: Int64, _ evaluator: ExpressionEvaluator<NoObjects>
-    ) throws(StoreError) -> (value: StoredConstant, isReplaced: Bool) {
+    func digest(
+        _ row: Row, _ evaluator: ExpressionEvaluator<NoObjects>
+    ) throws(StoreError) -> CellDigest {
         do throws(ExpressionError) {
             do throws(ExpressionError) {
-                return (try held(expression, row, first: first, evaluator), false)
+                return try digest(of: expression, row, evaluator, isReplaced: false)
             } catch {
                 guard let other, error.reason == .evaluation else { throw error }
-                return (try held(other, row, first: first, evaluator), true)
+                return try digest(of: other, row, evaluator, isReplaced: true)
             }
         } catch {
+            let key = row.cells.integer(0)
             throw .unsupported(
                 path: name,
                 reason: "the value of the object with key \(key) cannot be computed: \(error)")
         }
     }
 
-    private func held(
-        _ expression: RowExpression, _ row: RawRow, first: Int,
-        _ evaluator: ExpressionEvaluator<NoObjects>
-    ) throws(ExpressionError) -> StoredConstant {
-        switch try expression.value(row, first: first, evaluator) {
-        case .none: return .null
-        case .text(let bytes) where type == .string: return StoredConstant(text: bytes)
-        case .text(let bytes): return try stored(.text(StoredText.string(bytes)))
-        case .value(let value): return try stored(value)
+    private func digest(
+        of expression: RowExpression, _ row: Row, _ evaluator: ExpressionEvaluator<NoObjects>,
+        isReplaced: Bool
+    ) throws(ExpressionError) -> CellDigest {
+        if type == .string {
+            var found: CellDigest?
+            expression.withText(row.cells, first: row.first) { text in
+                found =
+                    text.map {
+                        CellDigest(ContentHash.bytes(row.seed, row.key, storageClass: 3, $0))
+                    } ?? CellReader.null(row.seed, row.key)
+            }
+            found?.isReplaced = isReplaced
+            if let found { return found }
         }
+        let value = try expression.value(row.cells, first: row.first, evaluator)
+        let held = try value.map { value throws(ExpressionError) in try stored(value) } ?? .null
+        return CellDigest(
+            held.digest(row.seed, row.key), isNull: held.storageClass == 5,
+            isReplaced: isReplaced)
     }
 
     private func stored(_ value: DefaultValue) throws(ExpressionError) -> StoredConstant {

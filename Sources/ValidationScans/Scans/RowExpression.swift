@@ -59,29 +59,34 @@ final class RowExpression: Sendable {
         program = value.tree == nil ? PlainProgram(value.expression, inputs: inputs, now: now) : nil
     }
 
-    /// What the expression gives for a row.
-    enum Value {
-        case none
-        /// A text, as its bytes.
-        case text([UInt8])
-        case value(DefaultValue)
-    }
-
-    /// The value for a row.
+    /// Hands a text that the expression gives for a row, or nil for null, to a body.
     ///
     /// `first`: the place of the first further input in the row.
+    /// The body is not called for another value, and where an evaluator must decide.
+    func withText(_ row: RawRow, first: Int, _ body: (UnsafeRawBufferPointer?) -> Void) {
+        switch plain(row, first) {
+        case .text(let text)?:
+            _ = program?.withUTF8(text, body)
+        case .null?: body(nil)
+        default: break
+        }
+    }
+
+    /// What the program gives for a row.
+    private func plain(_ row: RawRow, _ first: Int) -> PlainValue? {
+        program?.value { Self.plain(cell($0, row, first), types[$0]) }
+    }
+
+    /// The value for a row; nil for null.
+    ///
+    /// `first`: as above.
     func value(
         _ row: RawRow, first: Int, _ evaluator: ExpressionEvaluator<NoObjects>
-    ) throws(ExpressionError) -> Value {
-        if let program {
-            let bytes = { (input: Int) in self.cell(input, row, first).bytes }
-            let plain = program.value(
-                { Self.plain(self.cell($0, row, first), self.types[$0], $0) }, bytes: bytes)
-            if case .text(let text)? = plain {
-                if let text = program.utf8(text, bytes: bytes) { return .text(text) }
-            } else if let plain {
-                return plain.scalar.map { .value($0) } ?? .none
-            }
+    ) throws(ExpressionError) -> DefaultValue? {
+        switch plain(row, first) {
+        // Texts that are hashed do not come here.
+        case nil, .text?: break
+        case let found?: return found.scalar
         }
         if let tree = value.tree {
             let object = try TreeText.object(Array(cell(0, row, first).bytes), tree)
@@ -106,21 +111,19 @@ final class RowExpression: Sendable {
 
     private static func single<Object>(
         _ value: ExpressionValue<Object>
-    ) throws(ExpressionError) -> Value {
+    ) throws(ExpressionError) -> DefaultValue? {
         switch value {
-        case .null: return .none
-        case .scalar(let scalar): return .value(scalar)
+        case .null: return nil
+        case .scalar(let scalar): return scalar
         case .object, .collection:
             throw ExpressionError(.evaluation, "the expression gives no single value")
         }
     }
 
     /// A cell as programs have it; nil for bytes, decimals and texts with a NUL.
-    private static func plain(
-        _ cell: RawCell, _ type: AttributeType, _ input: Int
-    ) -> PlainValue? {
+    private static func plain(_ cell: RawCell, _ type: AttributeType) -> PlainValue? {
         switch (cell.storageClass, type) {
-        case (3, .string): PlainText(input: input, cell.bytes).map { .text($0) }
+        case (3, .string): PlainText(input: cell.bytes).map { .text($0) }
         case (5, _): .null
         case (_, .decimal): nil
         case (1, .boolean): .boolean(cell.integer != 0)

@@ -66,7 +66,7 @@ package struct SplitReader: Sendable {
         for (bit, filter) in entry.filters.enumerated() {
             do throws(ExpressionError) {
                 let value = try filter.value(row, first: first, evaluator)
-                if case .value(.boolean(true)) = value { mask |= 1 << Int64(bit) }
+                if value == .boolean(true) { mask |= 1 << Int64(bit) }
             } catch {
                 throw .unsupported(
                     path: "the filter of \(entry.entity)",
