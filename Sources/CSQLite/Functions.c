@@ -210,21 +210,6 @@ static void glob(sqlite3_context *context, int count, sqlite3_value **values) {
     compare(context, count, values, 1);
 }
 
-// godwit_ascii(X): whether X is NULL, or a text of ASCII characters without a NUL. SQLite's own
-// length() counts ill-formed bytes as characters, so that it does not tell.
-static void is_ascii(sqlite3_context *context, int count, sqlite3_value **values) {
-    (void)count;
-    int type = sqlite3_value_type(values[0]);
-    if (type != SQLITE_TEXT) return sqlite3_result_int(context, type == SQLITE_NULL);
-    const unsigned char *text = sqlite3_value_text(values[0]);
-    if (text == NULL) return sqlite3_result_error_nomem(context);
-    int size = sqlite3_value_bytes(values[0]);
-    for (int i = 0; i < size; i++) {
-        if (text[i] == 0 || text[i] > 0x7F) return sqlite3_result_int(context, 0);
-    }
-    sqlite3_result_int(context, 1);
-}
-
 int godwit_sqlite_bound_functions(sqlite3 *connection, godwit_sqlite_budget *budget) {
     static const struct {
         const char *name;
@@ -236,7 +221,6 @@ int godwit_sqlite_bound_functions(sqlite3 *connection, godwit_sqlite_budget *bud
         {"ltrim", 2, 1, trim},  {"rtrim", 1, 2, trim},         {"rtrim", 2, 2, trim},
         {"trim", 1, 3, trim},   {"trim", 2, 3, trim},          {"like", 2, 0, like},
         {"like", 3, 0, like},   {"glob", 2, 0, glob},
-        {"godwit_ascii", 1, 0, is_ascii},
     };
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {

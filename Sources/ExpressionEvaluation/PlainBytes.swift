@@ -96,6 +96,55 @@ struct PlainBytes {
     /// A word of bytes that are 1.
     private static let ones: UInt64 = 0x0101_0101_0101_0101
 
+    /// Whether a text of ASCII is of a form with `*` and `?`; nil where an evaluator must decide.
+    ///
+    /// A `\\` takes them as they are.
+    ///
+    /// - Complexity: O(n × m).
+    func isLike(_ form: PlainBytes, foldsCase: Bool) -> Bool? {
+        // A line's end of two bytes is one character; long forms take long.
+        let lineEnd = UInt8(ascii: "\r")
+        guard form.count <= 64, !bytes.contains(lineEnd), !form.bytes.contains(lineEnd) else {
+            return nil
+        }
+        let (many, one, escape) = (UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "\\"))
+        var (place, next) = (0, 0)
+        // Where the last star stands, and where the text goes on behind what it takes.
+        var star: (form: Int, text: Int)?
+        while place < count {
+            var (isSign, width) = (false, 1)
+            if next < form.count {
+                let sign = form.bytes[next]
+                if sign == many {
+                    star = (next, place)
+                    next += 1
+                    continue
+                }
+                isSign = sign == one
+                if sign == escape, next + 1 < form.count,
+                    [many, one, escape].contains(form.bytes[next + 1])
+                {
+                    width = 2
+                }
+            }
+            if next < form.count,
+                isSign
+                    || byte(place, foldsCase: foldsCase)
+                        == form.byte(next + width - 1, foldsCase: foldsCase)
+            {
+                next += width
+                place += 1
+            } else if let last = star {
+                star = (last.form, last.text + 1)
+                next = last.form + 1
+                place = last.text + 1
+            } else {
+                return false
+            }
+        }
+        return form.bytes[next...].allSatisfy { $0 == many }
+    }
+
     /// Whether the text is before another one, by its bytes.
     func isLess(than other: PlainBytes, foldsCase: Bool) -> Bool {
         for index in 0..<min(count, other.count) {
@@ -111,7 +160,8 @@ struct PlainBytes {
 // MARK: - Beyond ASCII
 
 extension PlainBytes {
-    /// The length in units of UTF-16; nil for what is no UTF-8.
+    /// The length in units of UTF-16; nil for what is no UTF-8, and where scalars stand for bytes
+    /// (`StoredText`).
     ///
     /// - Complexity: O(n).
     var utf16Count: Int? {
@@ -122,7 +172,9 @@ extension PlainBytes {
                 units += 8
                 continue
             }
-            guard let width = scalarWidth(at: place) else { return nil }
+            guard let width = scalarWidth(at: place),
+                bytes[place] != 0xEF || !(0x9E...0x9F).contains(bytes[place + 1])
+            else { return nil }
             place += width
             units += width == 4 ? 2 : 1
         }

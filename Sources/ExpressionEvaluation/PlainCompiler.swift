@@ -8,6 +8,7 @@ struct PlainCompiler {
     private(set) var steps: [Step] = []
     private(set) var constants: [UInt8] = []
     private(set) var formats: [DateFormat?] = []
+    private(set) var conversions: [ValueConversion] = []
     private(set) var height = 0
     private let inputs: [String: Int]
     private let now: Double
@@ -46,21 +47,23 @@ struct PlainCompiler {
             default: steps.append(.length)
             }
         case .function(let function, let arguments):
-            let known: [ExpressionFunction: PlainProgram.Arithmetic] = [
-                .add: .add, .subtract: .subtract, .multiply: .multiply, .divide: .divide,
-            ]
-            guard let arithmetic = known[function], arguments.count == 2,
-                add(arguments[0], depth: depth), add(arguments[1], depth: depth + 1)
+            guard let step = Self.step(function), arguments.count == function.argumentCount
             else { return false }
-            steps.append(.arithmetic(arithmetic))
+            for (number, argument) in arguments.enumerated() {
+                guard add(argument, depth: depth + number) else { return false }
+            }
+            steps.append(step)
         // What fails is no plain case, and left to an evaluator.
         case .attempt(let first, _): return add(first, depth: depth)
-        case .conversion(.type(.string, let format), let part):
-            guard add(part, depth: depth), format?.pattern.utf8.contains(0) != true else {
-                return false
-            }
-            steps.append(.dateText(format: formats.count))
-            formats.append(format)
+        case .conversion(let conversion, let part):
+            guard add(part, depth: depth) else { return false }
+            return convert(conversion)
+        case .cast(let part, let target):
+            let known: [MappingExpression.CastTarget: Step] = [
+                .number: .castToNumber, .date: .castToDate, .string: .numberText,
+            ]
+            guard let step = known[target], add(part, depth: depth) else { return false }
+            steps.append(step)
         case .conditional(let predicate, let one, let other):
             guard add(predicate, depth: depth) else { return false }
             let test = reserve()
@@ -70,6 +73,39 @@ struct PlainCompiler {
             guard add(other, depth: depth) else { return false }
             steps[end] = .jump(steps.count)
         default: return false
+        }
+        return true
+    }
+
+    private static func step(_ function: ExpressionFunction) -> Step? {
+        switch function {
+        case .add: .arithmetic(.add)
+        case .subtract: .arithmetic(.subtract)
+        case .multiply: .arithmetic(.multiply)
+        case .divide: .arithmetic(.divide)
+        case .modulus, .power: .numbers(function)
+        case .squareRoot, .logarithm, .naturalLogarithm, .exponential, .floor, .ceiling,
+            .absolute, .truncate:
+            .number(function)
+        case .append: .join
+        default: nil
+        }
+    }
+
+    private mutating func convert(_ conversion: ValueConversion) -> Bool {
+        switch conversion {
+        case .type(.string, let format):
+            // Characters of a pattern that stand for bytes are left to the evaluator.
+            let pattern = format?.pattern ?? ""
+            guard !pattern.utf8.contains(0), StoredText.bytes(pattern) == Array(pattern.utf8)
+            else { return false }
+            steps.append(.dateText(format: formats.count))
+            formats.append(format)
+        case .type(.integer16, _), .type(.integer32, _), .type(.integer64, _),
+            .type(.double, _), .type(.float, _), .type(.boolean, _), .type(.date, _), .normalized:
+            steps.append(.conversion(conversions.count))
+            conversions.append(conversion)
+        case .type, .field: return false
         }
         return true
     }
@@ -96,8 +132,10 @@ struct PlainCompiler {
 
     private mutating func add(_ comparison: PredicateComparison, depth: Int) -> Bool {
         guard comparison.quantifier == .direct else { return false }
+        if let parts = comparison.asComparisons { return add(parts, depth: depth) }
         var sides = (comparison.left, comparison.right)
         let foldsCase = comparison.options.contains(.caseInsensitive)
+        let foldsMarks = comparison.options.contains(.diacriticInsensitive)
         let step: Step
         switch comparison.relation {
         case .equal: step = .comparison(.equal, foldsCase: foldsCase)
@@ -108,32 +146,24 @@ struct PlainCompiler {
             (step, sides) = (.comparison(.less, foldsCase: foldsCase), (sides.1, sides.0))
         case .greaterThanOrEqual:
             (step, sides) = (.comparison(.lessOrEqual, foldsCase: foldsCase), (sides.1, sides.0))
-        case .beginsWith: step = .part(.beginning, foldsCase: foldsCase)
-        case .endsWith: step = .part(.end, foldsCase: foldsCase)
-        case .contains: step = .part(.anywhere, foldsCase: foldsCase)
-        case .contained:
-            // The left side is said for each member, and none may fail that an evaluator looks at.
-            guard case .list(let members) = comparison.right, !members.isEmpty,
-                ([comparison.left] + members).allSatisfy(Self.isLeaf)
+        case .beginsWith:
+            step = .part(.beginning, foldsCase: foldsCase, foldsMarks: foldsMarks)
+        case .endsWith: step = .part(.end, foldsCase: foldsCase, foldsMarks: foldsMarks)
+        case .contains:
+            step = .part(.anywhere, foldsCase: foldsCase, foldsMarks: foldsMarks)
+        case .like: step = .part(.pattern, foldsCase: foldsCase, foldsMarks: foldsMarks)
+        case .between:
+            guard case .list(let bounds) = comparison.right, bounds.count == 2,
+                add(comparison.left, depth: depth), add(bounds[0], depth: depth + 1),
+                add(bounds[1], depth: depth + 2)
             else { return false }
-            let parts = members.map { member in
-                MappingPredicate.comparison(
-                    PredicateComparison(
-                        comparison.left, .equal, member, options: comparison.options))
-            }
-            return add(parts, depth: depth, isAnd: false)
+            steps.append(.between(foldsCase: foldsCase))
+            return true
         default: return false
         }
         guard add(sides.0, depth: depth), add(sides.1, depth: depth + 1) else { return false }
         steps.append(step)
         return true
-    }
-
-    private static func isLeaf(_ expression: MappingExpression) -> Bool {
-        switch expression {
-        case .null, .constant, .variable: true
-        default: false
-        }
     }
 
     /// Parts of which the first that decides ends the test.

@@ -19,19 +19,35 @@ package final class PlainProgram: Sendable {
 
     enum Part: Sendable {
         case beginning, end, anywhere
+        /// The whole, by `*` and `?`.
+        case pattern
     }
 
     enum Step: Sendable {
         case constant(PlainValue)
         case input(Int)
         case arithmetic(Arithmetic)
+        /// A function of one number.
+        case number(ExpressionFunction)
+        /// The same of two.
+        case numbers(ExpressionFunction)
         /// Pushes a truth value.
         case comparison(Relation, foldsCase: Bool)
-        /// The same, for a text and a part of it.
-        case part(Part, foldsCase: Bool)
+        /// The same, for a text and a part of it; of texts beyond ASCII, marks may have to be left
+        /// out.
+        case part(Part, foldsCase: Bool, foldsMarks: Bool)
+        /// The same, for a value and two bounds.
+        case between(foldsCase: Bool)
         case letters(PlainText.Letters)
-        /// Makes a text of a date.
+        /// Makes a text of a date, or of a number.
         case dateText(format: Int)
+        case numberText
+        /// Appends a text to another.
+        case join
+        /// A value of another type or form, by its place in `conversions`.
+        case conversion(Int)
+        case castToNumber
+        case castToDate
         case length
         case negation
         case jump(Int)
@@ -46,6 +62,7 @@ package final class PlainProgram: Sendable {
     private let constants: [UInt8]
     /// The formats of dates; nil for ISO 8601.
     private let formats: [DateFormat?]
+    private let conversions: [ValueConversion]
     /// The most values at one time.
     private let height: Int
     /// How many inputs are kept once they are read.
@@ -63,6 +80,7 @@ package final class PlainProgram: Sendable {
         steps = compiler.steps
         constants = compiler.constants
         formats = compiler.formats
+        conversions = compiler.conversions
         height = compiler.height
         kept = min((inputs.values.max() ?? -1) + 1, UInt64.bitWidth)
     }
@@ -71,72 +89,29 @@ package final class PlainProgram: Sendable {
 
     /// The value for inputs.
     ///
-    /// - Parameter input: gives an input by its number; nil for what is no plain value.
-    /// - Returns: nil where an evaluator must decide.
-    package func value(_ input: (Int) -> PlainValue?) -> PlainValue? {
+    /// - Parameters:
+    ///   - input: gives an input by its number; nil for what is no plain value.
+    ///   - text: gets the bytes of a text that is the value, before this returns.
+    /// - Returns: nil where an evaluator must decide. A text is without its bytes.
+    package func value(
+        _ input: (Int) -> PlainValue?, text: (UnsafeRawBufferPointer) -> Void = { _ in }
+    ) -> PlainValue? {
         withUnsafeTemporaryAllocation(of: PlainValue.self, capacity: kept + height + 1) { values in
             constants.withUnsafeBytes { constants in
-                steps.withUnsafeBufferPointer {
-                    run($0, values, input) { Self.text($0, constants) }
+                formats.withUnsafeBufferPointer { formats in
+                    var texts = PlainTexts(constants: constants, formats: formats)
+                    let value = steps.withUnsafeBufferPointer { run($0, values, input, &texts) }
+                    guard case .text(let found)? = value else { return value }
+                    return texts.write(found, text) ? value : nil
                 }
             }
-        }
-    }
-
-    /// Hands the bytes of the text that the program gave to a body, without an array for them.
-    ///
-    /// False where an evaluator must decide; the body is not called then.
-    package func withUTF8(
-        _ text: PlainText, _ body: (UnsafeRawBufferPointer) -> Void
-    ) -> Bool {
-        if case .date(let seconds, let format) = text.origin {
-            guard let found = DateFormat.utf8(seconds, formats[format]) else { return false }
-            found.withUnsafeBytes(body)
-            return true
-        }
-        constants.withUnsafeBytes { constants in
-            let found = Self.text(text, constants)
-            switch text.letters {
-            // Carried as SQL carries it, also what is no UTF-8.
-            case .asTheyAre: body(found.bytes)
-            case .upper where !text.isASCII:
-                guard !LetterTable.upper.change(found.bytes, body) else { return }
-                StoredText.bytes(StoredText.string(found.bytes).uppercased()).withUnsafeBytes(body)
-            case .lower where !text.isASCII:
-                guard !LetterTable.lower.change(found.bytes, body) else { return }
-                StoredText.bytes(StoredText.string(found.bytes).lowercased()).withUnsafeBytes(body)
-            case .upper, .lower:
-                withUnsafeTemporaryAllocation(byteCount: found.count, alignment: 1) { buffer in
-                    found.write(to: buffer)
-                    body(UnsafeRawBufferPointer(buffer))
-                }
-            }
-        }
-        return true
-    }
-
-    @inline(__always)
-    private static func text(
-        _ text: PlainText, _ constants: UnsafeRawBufferPointer
-    ) -> PlainBytes {
-        switch text.origin {
-        case .input(let start, let count):
-            PlainBytes(
-                bytes: UnsafeRawBufferPointer(start: start, count: count), letters: text.letters)
-        case .constant(let start, let count):
-            PlainBytes(
-                bytes: UnsafeRawBufferPointer(rebasing: constants[start..<start + count]),
-                letters: text.letters)
-        case .date:
-            PlainBytes(
-                bytes: UnsafeRawBufferPointer(rebasing: constants[..<0]), letters: .asTheyAre)
         }
     }
 
     /// `stack`: its first values are the inputs that were read.
     private func run(
         _ steps: UnsafeBufferPointer<Step>, _ stack: UnsafeMutableBufferPointer<PlainValue>,
-        _ input: (Int) -> PlainValue?, _ bytes: (PlainText) -> PlainBytes
+        _ input: (Int) -> PlainValue?, _ texts: inout PlainTexts
     ) -> PlainValue? {
         var (place, top) = (0, kept - 1)
         // A bit for each of the kept inputs.
@@ -159,33 +134,6 @@ package final class PlainProgram: Sendable {
                 guard number < kept else { continue }
                 stack[number] = value
                 read |= 1 << UInt64(number)
-            case .arithmetic(let function):
-                guard let value = PlainValue.result(of: function, stack[top - 1], stack[top])
-                else { return nil }
-                top -= 1
-                stack[top] = value
-            case .comparison(let relation, let foldsCase):
-                let holds = Self.holds(relation, stack[top - 1], stack[top], foldsCase, bytes)
-                guard let holds else { return nil }
-                top -= 1
-                stack[top] = .boolean(holds)
-            case .part(let part, let foldsCase):
-                let holds = Self.has(part, stack[top - 1], stack[top], foldsCase, bytes)
-                guard let holds else { return nil }
-                top -= 1
-                stack[top] = .boolean(holds)
-            case .letters, .length:
-                guard let value = Self.result(of: step, stack[top], bytes) else { return nil }
-                stack[top] = value
-            case .dateText(let format):
-                switch stack[top] {
-                case .null: break
-                case .date(let seconds):
-                    guard let text = PlainText(date: seconds, format: format) else { return nil }
-                    stack[top] = .text(text)
-                default: return nil
-                }
-            case .negation: stack[top] = .boolean(!stack[top].isTrue)
             case .jump(let target): place = target
             case .jumpIfFalse(let target):
                 if !stack[top].isTrue { place = target }
@@ -193,78 +141,73 @@ package final class PlainProgram: Sendable {
             case .jumpIfTrue(let target):
                 if stack[top].isTrue { place = target }
                 top -= 1
+            case .comparison, .part, .arithmetic, .numbers, .join:
+                guard let value = Self.result(of: step, stack[top - 1], stack[top], &texts)
+                else { return nil }
+                top -= 1
+                stack[top] = value
+            case .between(let foldsCase):
+                let isBetween = texts.isBetween(
+                    stack[top - 2], stack[top - 1], stack[top], foldsCase: foldsCase)
+                guard let isBetween else { return nil }
+                top -= 2
+                stack[top] = .boolean(isBetween)
+            case .conversion(let number):
+                guard let value = texts.converted(stack[top], conversions[number]) else {
+                    return nil
+                }
+                stack[top] = value
+            default:
+                guard let value = Self.result(of: step, stack[top], texts) else { return nil }
+                stack[top] = value
             }
         }
         return stack[top]
     }
 
-    // MARK: - Texts
-
-    /// What a function makes of a text; nil for another value.
+    /// What a step makes of two values; nil where an evaluator must decide.
+    @inline(__always)
     private static func result(
-        of step: Step, _ value: PlainValue, _ bytes: (PlainText) -> PlainBytes
+        of step: Step, _ one: PlainValue, _ other: PlainValue, _ texts: inout PlainTexts
     ) -> PlainValue? {
-        if value.isNull { return .null }
-        guard case .text(var text) = value, text.hasBytes else { return nil }
-        guard case .letters(let letters) = step else {
-            if text.isASCII { return .integer(Int64(bytes(text).count)) }
-            guard text.letters == .asTheyAre else { return nil }
-            return bytes(text).utf16Count.map { .integer(Int64($0)) }
-        }
-        // Two changes of ASCII letters are the second one; those of others are not.
-        guard text.isASCII || text.letters == .asTheyAre else { return nil }
-        text.letters = letters
-        return .text(text)
-    }
-
-    private static func holds(
-        _ relation: Relation, _ one: PlainValue, _ other: PlainValue, _ foldsCase: Bool,
-        _ bytes: (PlainText) -> PlainBytes
-    ) -> Bool? {
-        guard case .text(let one) = one, case .text(let other) = other else {
-            return PlainValue.holds(relation, one, other)
-        }
-        guard one.isASCII, other.isASCII else { return nil }
-        let (left, right) = (bytes(one), bytes(other))
-        let isEqual = {
-            left.count == right.count && left.has(right, at: 0, foldsCase: foldsCase)
-        }
-        switch relation {
-        case .equal: return isEqual()
-        case .notEqual: return !isEqual()
-        case .less: return left.isLess(than: right, foldsCase: foldsCase)
-        case .lessOrEqual: return !right.isLess(than: left, foldsCase: foldsCase)
+        switch step {
+        case .comparison(let relation, let foldsCase):
+            return texts.holds(relation, one, other, foldsCase: foldsCase).map { .boolean($0) }
+        case .part(let part, let foldsCase, let foldsMarks):
+            return texts.has(
+                part, one, other, foldsCase: foldsCase, foldsMarks: foldsMarks
+            ).map { .boolean($0) }
+        case .arithmetic(let function): return PlainValue.result(of: function, one, other)
+        case .numbers(let function): return PlainValue.result(of: function, one, other)
+        default:
+            if one.isNull { return .null }
+            guard case .text(let one) = one, case .text(let other) = other else { return nil }
+            return texts.join(one, other).map { .text($0) }
         }
     }
 
-    /// Whether a text has a part; nil for other values.
-    private static func has(
-        _ part: Part, _ whole: PlainValue, _ wanted: PlainValue, _ foldsCase: Bool,
-        _ bytes: (PlainText) -> PlainBytes
-    ) -> Bool? {
-        switch (whole, wanted) {
-        case (.null, .null), (.null, .text), (.text, .null): return false
-        case (.text(let whole), .text(let wanted)):
-            guard whole.hasBytes, wanted.hasBytes else { return nil }
-            let (text, form) = (bytes(whole), bytes(wanted))
-            guard wanted.isASCII else { return nil }
-            // An evaluator looks at each character once, however long the part is.
-            guard form.count <= 64 || part != .anywhere else { return nil }
-            let last = max(0, text.count - form.count)
-            let places =
-                switch part {
-                case .beginning: 0...0
-                case .end: last...last
-                case .anywhere: 0...last
-                }
-            if !whole.isASCII {
-                guard whole.letters == .asTheyAre else { return nil }
-                guard part == .beginning, text.isASCII(through: form.count) else {
-                    return foldsCase ? nil : text.has(form, amid: places)
-                }
+    /// What a step makes of one value; nil where an evaluator must decide.
+    @inline(__always)
+    private static func result(
+        of step: Step, _ value: PlainValue, _ texts: borrowing PlainTexts
+    ) -> PlainValue? {
+        switch step {
+        case .letters, .length: return texts.result(of: step, value)
+        case .negation: return .boolean(!value.isTrue)
+        case .number(let function): return PlainValue.result(of: function, value, nil)
+        case .dateText(let format):
+            guard case .date(let seconds) = value else { return value.asText }
+            return PlainText(date: seconds, format: format).map { .text($0) }
+        case .numberText: return value.asText
+        case .castToNumber:
+            switch value {
+            case .null, .integer, .real, .boolean: return value
+            case .date(let seconds): return .real(seconds)
+            case .text: return nil
             }
-            return text.firstPlace(of: form, in: places, foldsCase: foldsCase) != nil
-        default: return nil
+        default:
+            if case .date = value { return value }
+            return value.isNull ? .null : value.real.map { .date($0) }
         }
     }
 }

@@ -1,7 +1,9 @@
-/// A text of a program: an input or a constant, perhaps in other letters.
+/// A text of a program: an input, a constant, joined texts, a date or a number, perhaps in other
+/// letters.
 ///
 /// It names bytes and does not hold them, so that programs keep no count of references: the text of
-/// an input is valid for as long as the row. Programs keep constants alone, which name no memory.
+/// an input is valid for as long as the row, and a joined one within the call of the program.
+/// Programs keep constants alone, which name no memory.
 package struct PlainText: Equatable, @unchecked Sendable {
     /// What becomes of letters.
     enum Letters: Equatable, Sendable {
@@ -12,12 +14,16 @@ package struct PlainText: Equatable, @unchecked Sendable {
         case input(UnsafeRawPointer?, count: Int)
         /// A range of the bytes of all constants.
         case constant(start: Int, count: Int)
-        /// A date, by a format of the program: its bytes are not there yet.
+        /// A range of the bytes of joined texts.
+        case joined(start: Int, count: Int)
+        /// A date, by a format of the program: its bytes are not there yet, as those of a number.
         case date(Double, format: Int)
+        case integer(Int64)
+        case real(Double)
     }
 
     let origin: Origin
-    /// Whether each byte is a character; others are carried, and little else.
+    /// Whether each byte is a character; what is done with others is limited.
     let isASCII: Bool
     var letters = Letters.asTheyAre
 
@@ -37,9 +43,35 @@ package struct PlainText: Equatable, @unchecked Sendable {
         isASCII = false
     }
 
-    /// Whether the bytes can be looked at.
+    /// A number, as `DefaultValue.stringValue` writes it; nil for what is no finite number.
+    init?(number: PlainValue) {
+        switch number {
+        case .integer(let value): origin = .integer(value)
+        case .boolean(let flag): origin = .integer(flag ? 1 : 0)
+        case .real(let value) where value.isFinite: origin = .real(value)
+        case .real, .null, .date, .text: return nil
+        }
+        isASCII = false
+    }
+
+    /// Joined bytes.
+    init(joined start: Int, _ bytes: Slice<UnsafeRawBufferPointer>) {
+        origin = .joined(start: start, count: bytes.count)
+        isASCII = Self.isPlain(UnsafeRawBufferPointer(rebasing: bytes))
+    }
+
+    /// Whether the bytes stand somewhere.
+    var stands: Bool {
+        switch origin {
+        case .input, .constant, .joined: true
+        case .date, .integer, .real: false
+        }
+    }
+
+    /// Whether the bytes can be looked at: bytes that are no UTF-8 may have become a character
+    /// where they were joined, which they are not.
     var hasBytes: Bool {
-        if case .date = origin { false } else { true }
+        if case .joined = origin { isASCII } else { stands }
     }
 
     init(start: Int, count: Int) {

@@ -1,4 +1,5 @@
 package import ManagedObjectModel
+import MappingExpressions
 
 /// A value of which a program of plain values has no need to keep count of: a number, a date, a
 /// truth value, a text that stands elsewhere, or none.
@@ -82,8 +83,32 @@ extension PlainValue {
         }
     }
 
+    /// The result of a function of one number or of two; nil where an evaluator must decide.
+    static func result(
+        of function: ExpressionFunction, _ one: PlainValue, _ other: PlainValue?
+    ) -> PlainValue? {
+        if one.isNull || other?.isNull == true { return .null }
+        guard let first = one.scalar.flatMap({ EvaluatedNumber($0) }) else { return nil }
+        do throws(ExpressionError) {
+            guard let other else { return PlainValue(try first.result(of: function).scalar) }
+            guard let second = other.scalar.flatMap({ EvaluatedNumber($0) }) else { return nil }
+            return PlainValue(try EvaluatedNumber.result(of: function, first, second).scalar)
+        } catch {
+            return nil
+        }
+    }
+
+    /// The value as a text; nil for a date, and for what is no finite number.
+    var asText: PlainValue? {
+        switch self {
+        case .null, .text: self
+        case .integer, .real, .boolean: PlainText(number: self).map { .text($0) }
+        case .date: nil
+        }
+    }
+
     /// The nearest real number; nil for what is no number.
-    private var real: Double? {
+    var real: Double? {
         switch self {
         case .integer(let number): Double(number)
         case .real(let number): number

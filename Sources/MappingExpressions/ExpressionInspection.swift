@@ -12,8 +12,6 @@ package struct ExpressionInspection: Hashable, Sendable {
     package private(set) var sourceKeyPaths: Set<[String]> = []
     /// Methods in the order of the text, with repetitions.
     package private(set) var calls: [Call] = []
-    /// Variables within what is appended to a text, where no value is an error.
-    package private(set) var appended: Set<String> = []
     /// Whether `now()` occurs.
     package private(set) var usesNow = false
     /// How many times `ATTEMPT` occurs.
@@ -29,7 +27,6 @@ package struct ExpressionInspection: Hashable, Sendable {
 
     private var bound: [String] = []
     private var level = 0
-    private var appending = 0
 
     /// Inspects an expression of at most 64 levels.
     ///
@@ -52,7 +49,6 @@ package struct ExpressionInspection: Hashable, Sendable {
         case .variable(let name):
             guard !bound.contains(name) else { return }
             variables.insert(name)
-            if appending > 0 { appended.insert(name) }
         case .keyPath(let start, let keys):
             if start == .variable("source"), !bound.contains("source") {
                 sourceKeyPaths.insert(keys)
@@ -60,12 +56,7 @@ package struct ExpressionInspection: Hashable, Sendable {
             visit(start)
         case .function(let function, let arguments):
             if function == .now { usesNow = true }
-            for (place, argument) in arguments.enumerated() {
-                let isAppended = function == .append && place > 0
-                if isAppended { appending += 1 }
-                visit(argument)
-                if isAppended { appending -= 1 }
-            }
+            for argument in arguments { visit(argument) }
         case .cast(let value, _), .conversion(_, let value): visit(value)
         case .attempt(let value, let other):
             attempts += 1

@@ -7,10 +7,9 @@ import Testing
 struct LetterTests {
     private static func changed(_ text: [UInt8], _ program: PlainProgram) -> [UInt8]? {
         text.withUnsafeBytes { bytes in
-            let value = program.value { _ in PlainText(input: bytes).map { .text($0) } }
-            guard case .text(let text)? = value else { return nil }
             var changed: [UInt8]?
-            _ = program.withUTF8(text) { changed = Array($0) }
+            _ = program.value(
+                { _ in PlainText(input: bytes).map { .text($0) } }, text: { changed = Array($0) })
             return changed
         }
     }

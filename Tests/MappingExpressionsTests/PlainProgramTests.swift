@@ -23,10 +23,7 @@ struct PlainProgramTests {
         case 2, 3: return .variable(names.randomElement(using: &random) ?? "a")
         case 4: return .function(.now, [])
         case 5, 6:
-            let functions: [ExpressionFunction] = [.add, .subtract, .multiply, .divide]
-            return .function(
-                functions.randomElement(using: &random) ?? .add,
-                [expression(depth - 1, &random), expression(depth - 1, &random)])
+            return function(depth, &random)
         default:
             return .conditional(
                 predicate(depth - 1, &random), expression(depth - 1, &random),
@@ -34,11 +31,44 @@ struct PlainProgramTests {
         }
     }
 
+    private static func function(
+        _ depth: Int, _ random: inout SeededGenerator
+    ) -> MappingExpression {
+        let first = expression(depth - 1, &random)
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0:
+            let functions: [ExpressionFunction] = [
+                .squareRoot, .logarithm, .naturalLogarithm, .exponential, .floor, .ceiling,
+                .absolute, .truncate,
+            ]
+            return .function(functions.randomElement(using: &random) ?? .floor, [first])
+        case 1:
+            return .cast(first, to: Bool.random(using: &random) ? .number : .date)
+        case 2:
+            let types: [AttributeType] = [
+                .integer16, .integer32, .integer64, .double, .float, .boolean, .date,
+            ]
+            let type = types.randomElement(using: &random) ?? .double
+            return .conversion(.type(type, format: nil), of: first)
+        default:
+            let functions: [ExpressionFunction] = [
+                .add, .subtract, .multiply, .divide, .modulus, .power,
+            ]
+            return .function(
+                functions.randomElement(using: &random) ?? .add,
+                [first, expression(depth - 1, &random)])
+        }
+    }
+
     private static func predicate(
         _ depth: Int, _ random: inout SeededGenerator
     ) -> MappingPredicate {
-        switch Int.random(in: 0..<(depth > 0 ? 7 : 4), using: &random) {
+        switch Int.random(in: 0..<(depth > 0 ? 8 : 4), using: &random) {
         case 0: return .constant(Bool.random(using: &random))
+        case 7:
+            let bounds = [expression(0, &random), expression(0, &random)]
+            return .comparison(
+                PredicateComparison(expression(depth - 1, &random), .between, .list(bounds)))
         case 1, 2, 3:
             let relations: [PredicateComparison.Operator] = [
                 .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan,
@@ -108,23 +138,49 @@ struct PlainProgramTests {
     }
 
     @Test(arguments: [
-        "abs($a)", "$a MATCHES \"b\"", "{1, 2}", "$a LIKE \"b\"", "$other + 1", "$a.b",
-        "uppercase(\"\u{E9}\")",
+        "CONVERT($a, \"uuid\")", "$a MATCHES \"b\"", "{1, 2}", "FIELD($a, \"json\", \"x\")",
+        "$other + 1", "$a.b", "uppercase(\"\u{E9}\")",
     ])
     func otherExpressionsHaveNoProgram(text: String) throws {
         let expression =
-            text.contains("MATCHES") || text.contains("LIKE")
+            text.contains("MATCHES")
             ? try ExpressionParser.predicate(text).sourceExpression
             : try ExpressionParser.expression(text)
         let program = PlainProgram(expression, inputs: ["a": 0], now: 0)
         #expect(program.map { _ in text } == nil)
     }
 
-    /// What the test above would find of a plain expression.
-    @Test func plainExpressionsHaveOne() throws {
-        let program = PlainProgram(
-            try ExpressionParser.expression("$a + 1"), inputs: ["a": 0], now: 0)
-        #expect(try #require(program).value { _ in .integer(2) } == .integer(3))
+    /// What the test above would find of plain expressions, which also decide.
+    @Test(
+        arguments: [
+            ("$a + 1", .integer(8)), ("modulus:by:($a, 4)", .integer(3)),
+            ("abs:($a - 10)", .integer(3)), ("floor:($a / 2.0)", .real(3)),
+            ("raise:toPower:($a, 2)", .integer(49)), ("sqrt:($a + 2)", .real(3)),
+            (#"CAST($a, "NSDate")"#, .date(7)),
+            (#"CAST(CAST($a, "NSDate"), "NSNumber")"#, .real(7)),
+            (#"CONVERT($a, "double")"#, .real(7)), (#"CONVERT("12", "integer16")"#, .integer(12)),
+            ("TERNARY($a BETWEEN {5, 9}, 1, 2)", .integer(1)),
+            (#"TERNARY("abc" LIKE "a?c", 1, 2)"#, .integer(1)),
+        ] as [(String, PlainValue)])
+    func plainExpressionsDecide(text: String, wanted: PlainValue) throws {
+        let program = try #require(
+            PlainProgram(try ExpressionParser.expression(text), inputs: ["a": 0], now: 0))
+        #expect(program.value { _ in .integer(7) } == wanted)
+    }
+
+    @Test(arguments: [
+        (#"FUNCTION(CAST($a, "NSString"), "stringByAppendingString:", " x")"#, "7 x"),
+        (#"CONVERT($a / 2.0, "string")"#, "3.5"),
+        (#"NORMALIZE("  a \t b ", "trim", "collapse", "uppercase")"#, "A B"),
+        (#"FUNCTION("b", "stringByAppendingString:", uppercase:("c"))"#, "bC"),
+    ])
+    func textsDecide(text: String, wanted: String) throws {
+        let program = try #require(
+            PlainProgram(try ExpressionParser.expression(text), inputs: ["a": 0], now: 0))
+        var given: String?
+        let value = program.value(
+            { _ in .integer(7) }, text: { given = String(decoding: $0, as: UTF8.self) })
+        #expect(value != nil && given == wanted)
     }
 }
 
@@ -133,6 +189,7 @@ struct PlainProgramTests {
 extension PlainProgramTests {
     private static let texts = [
         "", "a", "A", "ab", "aB", "Abc", "bc", "c", "k", "zebra", "x'y", "a\r\nb", " ", "~",
+        " \t a  b \n", "\u{F780}a", "a\u{F7FF}b",
         "\u{E9}", "e\u{301}", "a\u{301}", "\u{212A}", "stra\u{DF}e", "ab\u{301}c", "\u{1F600}a",
         "\u{130}", "a\u{0}b", "abcdefgh", "abcdefghI", "\u{37E}", "A\u{E9}", "abc\u{E9}",
         "\u{E9}ab", "a\u{E9}b", "\u{E9}\u{301}a", "\u{3BB}c\u{3BB}", "c\u{5B0}bc", "\u{E9}",
@@ -146,8 +203,22 @@ extension PlainProgramTests {
     private static func text(
         _ depth: Int, _ random: inout SeededGenerator
     ) -> MappingExpression {
-        switch Int.random(in: 0..<(depth > 0 ? 7 : 3), using: &random) {
+        switch Int.random(in: 0..<(depth > 0 ? 11 : 3), using: &random) {
+        case 10:
+            let steps = (0..<3).compactMap { _ in TextStep.allCases.randomElement(using: &random) }
+            return .conversion(.normalized(steps), of: text(depth - 1, &random))
         case 6: return date(&random)
+        case 7, 8:
+            return .function(.append, [text(depth - 1, &random), text(depth - 1, &random)])
+        case 9:
+            let numbers: [DefaultValue] = [
+                .integer(.min), .integer(42), .real(0.1), .real(-3), .real(1e300), .boolean(true),
+            ]
+            let number = MappingExpression.constant(
+                numbers.randomElement(using: &random) ?? .integer(0))
+            return Bool.random(using: &random)
+                ? .cast(number, to: .string)
+                : .conversion(.type(.string, format: nil), of: number)
         case 0:
             let ascii = texts.filter { $0.utf8.allSatisfy { $0 != 0 && $0 < 0x80 } }
             return .constant(.text(ascii.randomElement(using: &random) ?? ""))
@@ -187,11 +258,12 @@ extension PlainProgramTests {
     ) -> MappingPredicate {
         let relations: [PredicateComparison.Operator] = [
             .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
-            .beginsWith, .endsWith, .contains, .contained,
+            .beginsWith, .endsWith, .contains, .contained, .like, .between,
         ]
         let relation = relations.randomElement(using: &random) ?? .equal
         let options: [PredicateComparison.Options] = [
             [], .caseInsensitive, [.caseInsensitive, .diacriticInsensitive], .normalized,
+            .diacriticInsensitive,
         ]
         if Int.random(in: 0..<6, using: &random) == 0 {
             return .comparison(
@@ -202,9 +274,24 @@ extension PlainProgramTests {
         let right = text(depth - 1, &random)
         return .comparison(
             PredicateComparison(
-                text(depth - 1, &random), relation,
-                relation == .contained ? .list([right, text(0, &random), .null]) : right,
+                text(depth - 1, &random), relation, Self.right(relation, right, &random),
                 options: options.randomElement(using: &random) ?? []))
+    }
+
+    private static func right(
+        _ relation: PredicateComparison.Operator, _ text: MappingExpression,
+        _ random: inout SeededGenerator
+    ) -> MappingExpression {
+        switch relation {
+        case .contained: .list([text, Self.text(0, &random), .null])
+        case .between: .list([Self.text(0, &random), Self.text(0, &random)])
+        case .like:
+            .constant(
+                .text(
+                    ["*", "a*", "*b*", "?b", "*c", "\\*", "\\a?", "", "*\\", "a*b*c", "A*"]
+                        .randomElement(using: &random) ?? "*"))
+        default: text
+        }
     }
 
     /// Expressions of texts give what the evaluator gives wherever a program decides.
@@ -228,18 +315,14 @@ extension PlainProgramTests {
                     bytes[1].withUnsafeBytes { b in
                         bytes[2].withUnsafeBytes { c -> String?? in
                             let all = [a, b, c]
-                            let value = program.value { number in
-                                values[number] == nil
-                                    ? .null : PlainText(input: all[number]).map { .text($0) }
-                            }
-                            guard case .text(let text)? = value else {
-                                return value == .null ? .some(nil) : nil
-                            }
                             var given: String?
-                            let isGiven = program.withUTF8(text) {
-                                given = String(decoding: $0, as: UTF8.self)
-                            }
-                            return isGiven ? .some(given) : nil
+                            let value = program.value(
+                                { number in
+                                    values[number] == nil
+                                        ? .null : PlainText(input: all[number]).map { .text($0) }
+                                }, text: { given = String(decoding: $0, as: UTF8.self) })
+                            if let given { return .some(given) }
+                            return value == .null ? .some(nil) : nil
                         }
                     }
                 }
@@ -251,14 +334,15 @@ extension PlainProgramTests {
                 }
                 var variables: [String: ExpressionValue<Never>] = [:]
                 for (name, value) in zip(Self.names, values) {
-                    variables[name] = value.map { .scalar(.text($0)) } ?? .null
+                    variables[name] =
+                        value.map { .scalar(.text(StoredText.string(Array($0.utf8)))) } ?? .null
                 }
                 let wanted: String? =
                     if case .scalar(.text(let text)) = try evaluator.value(
                         of: expression, variables: variables)
                     { text } else { nil }
                 #expect(
-                    found.map { Array($0.utf8) } == wanted.map { Array($0.utf8) },
+                    found.map { Array($0.utf8) } == wanted.map { StoredText.bytes($0) },
                     "\(expression.text) with \(values)")
             }
         }

@@ -1,4 +1,4 @@
-import ExpressionEvaluation
+import MappingExpressions
 import Testing
 
 /// Texts of stores, as strings and back.

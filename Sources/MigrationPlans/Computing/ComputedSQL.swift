@@ -38,13 +38,6 @@ package struct ComputedSQL {
         if let conversion = ConversionSQL(cell, of: row) {
             return "CASE WHEN \(conversion.isPlain) THEN \(conversion.value) ELSE \(call) END"
         }
-        // The call costs more than the row, and most texts of most rows are ASCII.
-        let texts = ValueSQL(cell, of: row, takesASCII: true)
-        if PlainCell(cell) == nil, let isASCII = texts.isASCII, !texts.computesReals,
-            let value = texts.expression(checked: checked)
-        {
-            return "CASE WHEN \(isASCII) THEN \(value) ELSE \(call) END"
-        }
         return call
     }
 

@@ -37,12 +37,13 @@ final class PlainCell: Sendable {
     /// - Returns: nil where an evaluator must decide, and for a value that may not be.
     func result(_ arguments: FunctionArguments, from first: Int) -> FunctionResult? {
         guard arguments.count == first + types.count else { return nil }
-        switch program.value({ Self.plain(arguments, first + $0, types[$0]) }) {
+        let value = program.value(
+            { Self.plain(arguments, first + $0, types[$0]) },
+            text: { if isText { arguments.give(text: $0) } })
+        switch value {
         case nil: return nil
         case .null?: return isRequired ? nil : .null
-        case .text(let text)?:
-            guard isText else { return nil }
-            return program.withUTF8(text) { arguments.give(text: $0) } ? .given : nil
+        case .text?: return isText ? .given : nil
         case let other?:
             do throws(ExpressionError) {
                 return try other.scalar.map { scalar throws(ExpressionError) in

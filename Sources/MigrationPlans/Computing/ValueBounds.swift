@@ -19,8 +19,6 @@ struct ValueBounds {
             self.init(number...number, mayMiss: false)
         case .constant, .function(.now, _): self.init(nil, mayMiss: false)
         case .variable: self.init(Int64.min...Int64.max, mayMiss: true)
-        case .function(.length, _):
-            self.init(0...Int64(ExpressionLimits.value), mayMiss: true)
         case .function(let function, let arguments) where arguments.count == 2:
             let (one, other) = (ValueBounds(arguments[0]), ValueBounds(arguments[1]))
             self.init(

@@ -6,33 +6,23 @@ package import SafeSQLite
 
 /// Computed values as SQL, wherever SQL gives the same result as an evaluation.
 ///
-/// Texts are compared by Unicode's canonical equivalence, which SQL cannot: they are computed with
-/// only where they are ASCII, which a test of the row tells (`isASCII`). What is deeply nested or
-/// long is left to Swift.
+/// Texts are compared by Unicode's canonical equivalence, which SQL cannot. What is deeply nested
+/// or long is left to Swift.
 package struct ValueSQL {
     private let cell: ComputedCell
     private let row: SourceRow
-    /// Whether texts are computed with: right for rows whose texts are ASCII.
-    private let takesASCII: Bool
 
     /// - Parameters:
     ///   - cell: to be computed.
     ///   - row: of the source.
     package init(_ cell: ComputedCell, of row: SourceRow = .attached("s")) {
-        self.init(cell, of: row, takesASCII: false)
-    }
-
-    init(_ cell: ComputedCell, of row: SourceRow, takesASCII: Bool) {
         self.cell = cell
         self.row = row
-        self.takesASCII = takesASCII
     }
 
     /// What a part of an expression gives.
     private enum Kind {
         case integer, real, date, null
-        /// A text that is computed with.
-        case text
         /// A value that is carried or compared with nil, and not computed with.
         case carried
     }
@@ -72,7 +62,7 @@ package struct ValueSQL {
             return part.kind == .integer ? "CAST(\(part.sql) AS REAL)" : part.sql
         case .date, .string, .uuid, .uri, .binary, .transformable: return part.sql
         case .decimal:
-            return [.date, .carried, .text].contains(part.kind) ? nil : part.sql
+            return [.date, .carried].contains(part.kind) ? nil : part.sql
         case .undefined, .objectID, .composite: return part.kind == .null ? part.sql : nil
         }
     }
@@ -101,22 +91,6 @@ package struct ValueSQL {
     /// The inputs, each as an expression of its own; the tree alone where there is one.
     package var inputs: [SQLText] {
         cell.tree.map { [$0.sql(from: row)] } ?? cell.inputs.map { $0.sql(from: row) }
-    }
-
-    /// Whether all texts that the cell reads are ASCII without a NUL, at which functions of SQLite
-    /// end, and none is missing that is appended to another; nil where they do not stand in the
-    /// row itself, and where it reads none.
-    var isASCII: SQLText? {
-        let texts = cell.inputs.enumerated().filter { $0.element.valueType == .string }
-        guard !texts.isEmpty, texts.allSatisfy(\.element.steps.isEmpty) else { return nil }
-        let appended = ExpressionInspection(cell.value.expression).appended
-        return texts.map { number, path -> SQLText in
-            let text = path.sql(from: row)
-            guard appended.contains(ComputedValue.name(of: number)) else {
-                return "godwit_ascii(\(text))"
-            }
-            return "\(text) IS NOT NULL AND godwit_ascii(\(text))"
-        }.joined(separator: " AND ")
     }
 
     /// Whether the attribute's type holds every integer within bounds.
@@ -159,13 +133,6 @@ package struct ValueSQL {
         case .constant(let value): return constant(value)
         case .variable(let name): return ComputedValue.input(named: name).flatMap(input)
         case .function(.now, _): return SQLText.literal(.date(cell.now)).map { ($0, .date) }
-        case .function(.uppercase, let arguments):
-            return arguments.first.flatMap { function("upper", of: $0, .text) }
-        case .function(.lowercase, let arguments):
-            return arguments.first.flatMap { function("lower", of: $0, .text) }
-        case .function(.length, let arguments):
-            return arguments.first.flatMap { function("length", of: $0, .integer) }
-        case .function(.append, let arguments): return appended(arguments)
         case .function(let function, let arguments): return arithmetic(function, arguments)
         case .conditional(let predicate, let first, let second):
             guard let condition = condition(predicate), let left = part(first),
@@ -182,8 +149,6 @@ package struct ValueSQL {
         case .integer, .boolean: return (literal, .integer)
         case .real: return (literal, .real)
         case .date: return (literal, .date)
-        case .text(let text) where takesASCII:
-            return text.utf8.allSatisfy { $0 != 0 && $0 < 0x80 } ? (literal, .text) : nil
         case .text, .data, .uuid, .uri: return (literal, .carried)
         case .decimal: return nil
         }
@@ -202,38 +167,7 @@ package struct ValueSQL {
         case .double, .float: return (sql, .real)
         case .date: return (sql, .date)
         case .decimal: return nil
-        // A store may declare another collation.
-        case .string where takesASCII: return ("(\(sql) COLLATE BINARY)", .text)
         default: return (sql, .carried)
-        }
-    }
-
-    /// A function of a text; nil where the text is not computed with.
-    private func function(_ name: SQLText, of argument: MappingExpression, _ kind: Kind) -> Part? {
-        guard let text = part(argument), [.text, .null].contains(text.kind) else { return nil }
-        return ("\(name)(\(text.sql))", kind)
-    }
-
-    /// Two texts as one; nil where what is appended may have no value, which is an error.
-    ///
-    /// `isASCII` sees to inputs.
-    private func appended(_ arguments: [MappingExpression]) -> Part? {
-        guard arguments.count == 2, Self.givesText(arguments[1]),
-            let start = part(arguments[0]), [.text, .null].contains(start.kind),
-            let end = part(arguments[1]), end.kind == .text
-        else { return nil }
-        return ("(\(start.sql) || \(end.sql))", .text)
-    }
-
-    /// Whether an expression of texts gives one wherever its inputs have values.
-    private static func givesText(_ expression: MappingExpression) -> Bool {
-        switch expression {
-        case .constant, .variable: true
-        case .function(let function, let arguments):
-            [.uppercase, .lowercase, .append].contains(function)
-                && arguments.allSatisfy(givesText)
-        case .conditional(_, let first, let second): givesText(first) && givesText(second)
-        default: false
         }
     }
 
@@ -271,7 +205,7 @@ package struct ValueSQL {
     private static func isNumber(_ kind: Kind) -> Bool {
         switch kind {
         case .integer, .real, .null: true
-        case .date, .carried, .text: false
+        case .date, .carried: false
         }
     }
 
@@ -306,22 +240,9 @@ package struct ValueSQL {
 
     private func comparison(_ comparison: PredicateComparison) -> SQLText? {
         guard comparison.quantifier == .direct else { return nil }
-        if comparison.relation == .contained, case .list(let members) = comparison.right {
-            // Each member is compared with the left side, which must not grow.
-            guard Self.isLeaf(comparison.left), members.allSatisfy(Self.isLeaf) else { return nil }
-            let parts = members.map { member in
-                MappingPredicate.comparison(
-                    PredicateComparison(
-                        comparison.left, .equal, member, options: comparison.options))
-            }
-            return parts.isEmpty ? nil : joined(parts, by: " OR ")
-        }
+        if let parts = comparison.asComparisons { return condition(parts) }
         guard let left = part(comparison.left), let right = part(comparison.right) else {
             return nil
-        }
-        let texts: Set<Kind> = [.text, .null]
-        if takesASCII, texts.contains(left.kind), texts.contains(right.kind) {
-            return Self.comparison(left.sql, comparison, right.sql)
         }
         guard comparison.options == [] else { return nil }
         let isComparable =
@@ -343,40 +264,4 @@ package struct ValueSQL {
     private static let signs: [PredicateComparison.Operator: SQLText] = [
         .lessThan: "<", .lessThanOrEqual: "<=", .greaterThan: ">", .greaterThanOrEqual: ">=",
     ]
-
-    /// Whether an expression is a value of the row or a constant, which SQL may say several times.
-    private static func isLeaf(_ expression: MappingExpression) -> Bool {
-        switch expression {
-        case .null, .constant, .variable: true
-        default: false
-        }
-    }
-
-    /// Of texts that are ASCII or NULL.
-    private static func comparison(
-        _ left: SQLText, _ comparison: PredicateComparison, _ right: SQLText
-    ) -> SQLText? {
-        let foldsCase = comparison.options.contains(.caseInsensitive)
-        let areLeaves = isLeaf(comparison.left) && isLeaf(comparison.right)
-        let (left, right): (SQLText, SQLText) =
-            foldsCase ? ("lower(\(left))", "lower(\(right))") : (left, right)
-        switch comparison.relation {
-        case .equal: return "\(left) IS \(right)"
-        case .notEqual: return "\(left) IS NOT \(right)"
-        case .beginsWith:
-            guard areLeaves else { return nil }
-            return "ifnull(substr(\(left), 1, length(\(right))) = \(right), 0)"
-        // A text that is too short is no end, and the empty one is the end of each.
-        case .endsWith:
-            guard areLeaves else { return nil }
-            return "ifnull(length(\(left)) >= length(\(right)) AND "
-                + "substr(\(left), 1 + length(\(left)) - length(\(right))) = \(right), 0)"
-        case .contains:
-            guard areLeaves else { return nil }
-            return "ifnull(instr(\(left), \(right)) > 0, 0)"
-        default:
-            guard let sign = signs[comparison.relation] else { return nil }
-            return "ifnull(\(left) \(sign) \(right), 0)"
-        }
-    }
 }

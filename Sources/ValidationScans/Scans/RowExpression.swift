@@ -64,17 +64,9 @@ final class RowExpression: Sendable {
     /// `first`: the place of the first further input in the row.
     /// The body is not called for another value, and where an evaluator must decide.
     func withText(_ row: RawRow, first: Int, _ body: (UnsafeRawBufferPointer?) -> Void) {
-        switch plain(row, first) {
-        case .text(let text)?:
-            _ = program?.withUTF8(text, body)
-        case .null?: body(nil)
-        default: break
-        }
-    }
-
-    /// What the program gives for a row.
-    private func plain(_ row: RawRow, _ first: Int) -> PlainValue? {
-        program?.value { Self.plain(cell($0, row, first), types[$0]) }
+        let value = program?.value(
+            { Self.plain(cell($0, row, first), types[$0]) }, text: { body($0) })
+        if value == .null { body(nil) }
     }
 
     /// The value for a row; nil for null.
@@ -83,7 +75,7 @@ final class RowExpression: Sendable {
     func value(
         _ row: RawRow, first: Int, _ evaluator: ExpressionEvaluator<NoObjects>
     ) throws(ExpressionError) -> DefaultValue? {
-        switch plain(row, first) {
+        switch program?.value({ Self.plain(cell($0, row, first), types[$0]) }) {
         // Texts that are hashed do not come here.
         case nil, .text?: break
         case let found?: return found.scalar
@@ -120,7 +112,8 @@ final class RowExpression: Sendable {
         }
     }
 
-    /// A cell as programs have it; nil for bytes, decimals and texts with a NUL.
+    /// A cell as programs have it; nil for bytes, decimals, texts with a NUL, and texts where the
+    /// attribute holds no texts.
     private static func plain(_ cell: RawCell, _ type: AttributeType) -> PlainValue? {
         switch (cell.storageClass, type) {
         case (3, .string): PlainText(input: cell.bytes).map { .text($0) }

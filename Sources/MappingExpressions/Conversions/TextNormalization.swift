@@ -1,13 +1,11 @@
 import Foundation
-import ManagedObjectModel
-import MappingExpressions
 
 /// Texts in other forms, by Unicode alone.
-enum TextNormalization {
+package enum TextNormalization {
     /// A text after some steps; nil where one of them leaves no value.
     ///
     /// - Complexity: O(n × steps).
-    static func result(of steps: [TextStep], _ text: String) -> String? {
+    package static func result(of steps: [TextStep], _ text: String) -> String? {
         var text = text
         for step in steps {
             switch step {
