@@ -5,7 +5,7 @@ package import MappingExpressions
 ///
 /// It gives what an evaluator gives, several times as fast, and leaves to it whatever is no plain
 /// case: errors, numbers that are too large, values of different kinds. Of texts beyond ASCII it
-/// changes letters, counts, and sees parts that no mark of a letter touches.
+/// changes letters, counts, joins, and sees parts that no mark of a letter touches.
 ///
 /// An object: loops over rows would count references to the parts of a structure.
 package final class PlainProgram: Sendable {
@@ -39,8 +39,9 @@ package final class PlainProgram: Sendable {
         /// The same, for a value and two bounds.
         case between(foldsCase: Bool)
         case letters(PlainText.Letters)
-        /// Makes a text of a date, or of a number.
+        /// `CONVERT` to a text, of a date by its format or of a number.
         case dateText(format: Int)
+        /// `CAST` to a text, which no date has.
         case numberText
         /// Appends a text to another.
         case join
