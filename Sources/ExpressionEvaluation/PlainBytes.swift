@@ -181,6 +181,17 @@ extension PlainBytes {
         return units
     }
 
+    /// The number of bytes of the scalar at a place; nil for what is no UTF-8, scalars that stand
+    /// for bytes, and line ends beyond ASCII.
+    func plainWidth(at place: Int) -> Int? {
+        guard let width = scalarWidth(at: place) else { return nil }
+        switch (bytes[place], bytes[place + 1]) {
+        case (0xEF, 0x9E...0x9F), (0xC2, 0x85): return nil
+        case (0xE2, 0x80): return (0xA8...0xA9).contains(bytes[place + 2]) ? nil : width
+        default: return width
+        }
+    }
+
     private func isASCII(eightBytesAt place: Int) -> Bool {
         let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
         return word & 0x8080_8080_8080_8080 == 0

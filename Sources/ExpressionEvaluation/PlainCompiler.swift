@@ -9,6 +9,7 @@ struct PlainCompiler {
     private(set) var constants: [UInt8] = []
     private(set) var formats: [DateFormat?] = []
     private(set) var conversions: [ValueConversion] = []
+    private(set) var tables: [PatternTable] = []
     private(set) var height = 0
     private let inputs: [String: Int]
     private let now: Double
@@ -159,11 +160,31 @@ struct PlainCompiler {
             else { return false }
             steps.append(.between(foldsCase: foldsCase))
             return true
+        case .matches:
+            guard let table = Self.table(comparison), add(comparison.left, depth: depth) else {
+                return false
+            }
+            steps.append(.match(tables.count))
+            tables.append(table)
+            return true
         default: return false
         }
         guard add(sides.0, depth: depth), add(sides.1, depth: depth + 1) else { return false }
         steps.append(step)
         return true
+    }
+
+    /// A pattern that is known; one that fails is left to an evaluator, as one without marks.
+    private static func table(_ comparison: PredicateComparison) -> PatternTable? {
+        guard case .constant(.text(let pattern)) = comparison.right,
+            !comparison.options.contains(.diacriticInsensitive)
+        else { return nil }
+        do throws(ExpressionError) {
+            let ignoresCase = comparison.options.contains(.caseInsensitive)
+            return try TextPattern(pattern, ignoresCase: ignoresCase).table
+        } catch {
+            return nil
+        }
     }
 
     /// Parts of which the first that decides ends the test.

@@ -47,6 +47,8 @@ package final class PlainProgram: Sendable {
         case join
         /// A value of another type or form, by its place in `conversions`.
         case conversion(Int)
+        /// Takes a text and pushes a truth value, by a pattern's place in `tables`.
+        case match(Int)
         case castToNumber
         case castToDate
         case length
@@ -64,6 +66,7 @@ package final class PlainProgram: Sendable {
     /// The formats of dates; nil for ISO 8601.
     private let formats: [DateFormat?]
     private let conversions: [ValueConversion]
+    private let tables: [PatternTable]
     /// The most values at one time.
     private let height: Int
     /// How many inputs are kept once they are read.
@@ -82,6 +85,7 @@ package final class PlainProgram: Sendable {
         constants = compiler.constants
         formats = compiler.formats
         conversions = compiler.conversions
+        tables = compiler.tables
         height = compiler.height
         kept = min((inputs.values.max() ?? -1) + 1, UInt64.bitWidth)
     }
@@ -158,6 +162,9 @@ package final class PlainProgram: Sendable {
                     return nil
                 }
                 stack[top] = value
+            case .match(let number):
+                guard let holds = texts.matches(stack[top], tables[number]) else { return nil }
+                stack[top] = .boolean(holds)
             default:
                 guard let value = Self.result(of: step, stack[top], texts) else { return nil }
                 stack[top] = value

@@ -142,30 +142,36 @@ struct PlainTexts: ~Copyable {
     private mutating func normalized(_ value: PlainValue, _ steps: [TextStep]) -> PlainValue? {
         if value.isNull { return .null }
         guard case .text(let text) = value, text.isASCII, text.hasBytes else { return nil }
-        var result: [UInt8] = []
-        guard write(text, { result = Array($0) }) else { return nil }
+        // Changed where they are joined.
+        var start = used
+        guard append(text) else { return nil }
         // White space of ASCII, as Unicode has it.
         let isSpace = { (byte: UInt8) in byte == 32 || (9...13).contains(byte) }
         for step in steps {
             switch step {
             case .trim:
-                let end = result.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? 0
-                result.removeSubrange(end...)
-                result.removeFirst(result.prefix(while: isSpace).count)
+                while start < used, isSpace(joined[used - 1]) { used -= 1 }
+                while start < used, isSpace(joined[start]) { start += 1 }
             case .collapse:
-                var wasSpace = false
-                result = result.compactMap { byte in
-                    defer { wasSpace = isSpace(byte) }
-                    return isSpace(byte) ? (wasSpace ? nil : 32) : byte
+                var (end, wasSpace) = (start, false)
+                for place in start..<used {
+                    let byte = joined[place]
+                    if !(wasSpace && isSpace(byte)) {
+                        joined[end] = isSpace(byte) ? 32 : byte
+                        end += 1
+                    }
+                    wasSpace = isSpace(byte)
                 }
+                used = end
             case .nfc, .nfd: break
-            case .lowercase: result = result.map { PlainBytes.changed($0, .lower) }
-            case .uppercase: result = result.map { PlainBytes.changed($0, .upper) }
-            case .empty: if result.isEmpty { return .null }
+            case .lowercase, .uppercase:
+                for place in start..<used {
+                    joined[place] = PlainBytes.changed(
+                        joined[place], step == .lowercase ? .lower : .upper)
+                }
+            case .empty: if start == used { return .null }
             }
         }
-        let start = used
-        guard result.withUnsafeBytes({ add($0) }) else { return nil }
         return .text(PlainText(joined: start, UnsafeRawBufferPointer(joined)[start..<used]))
     }
 
@@ -215,6 +221,15 @@ struct PlainTexts: ~Copyable {
         let isAbove = holds(.lessOrEqual, least, value, foldsCase: foldsCase)
         return isAbove == true
             ? holds(.lessOrEqual, value, most, foldsCase: foldsCase) : isAbove
+    }
+
+    /// Whether a whole text matches a pattern; nil where an evaluator must decide.
+    func matches(_ value: PlainValue, _ table: PatternTable) -> Bool? {
+        if value.isNull { return false }
+        guard case .text(let text) = value, text.hasBytes,
+            text.isASCII || text.letters == .asTheyAre
+        else { return nil }
+        return table.matches(bytes(text))
     }
 
     /// Whether a text has a part; nil where an evaluator must decide.

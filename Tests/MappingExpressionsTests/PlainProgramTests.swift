@@ -138,7 +138,8 @@ struct PlainProgramTests {
     }
 
     @Test(arguments: [
-        "CONVERT($a, \"uuid\")", "$a MATCHES \"b\"", "{1, 2}", "FIELD($a, \"json\", \"x\")",
+        "CONVERT($a, \"uuid\")", "$a MATCHES $a", "$a MATCHES \"\\\\bb\"",
+        "{1, 2}", "FIELD($a, \"json\", \"x\")",
         "$other + 1", "$a.b", "uppercase(\"\u{E9}\")",
     ])
     func otherExpressionsHaveNoProgram(text: String) throws {
@@ -161,6 +162,7 @@ struct PlainProgramTests {
             (#"CONVERT($a, "double")"#, .real(7)), (#"CONVERT("12", "integer16")"#, .integer(12)),
             ("TERNARY($a BETWEEN {5, 9}, 1, 2)", .integer(1)),
             (#"TERNARY("abc" LIKE "a?c", 1, 2)"#, .integer(1)),
+            (#"TERNARY("abc7" MATCHES "[a-c]+[0-9]", 1, 2)"#, .integer(1)),
         ] as [(String, PlainValue)])
     func plainExpressionsDecide(text: String, wanted: PlainValue) throws {
         let program = try #require(
@@ -258,7 +260,7 @@ extension PlainProgramTests {
     ) -> MappingPredicate {
         let relations: [PredicateComparison.Operator] = [
             .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
-            .beginsWith, .endsWith, .contains, .contained, .like, .between,
+            .beginsWith, .endsWith, .contains, .contained, .like, .between, .matches, .matches,
         ]
         let relation = relations.randomElement(using: &random) ?? .equal
         let options: [PredicateComparison.Options] = [
@@ -285,6 +287,14 @@ extension PlainProgramTests {
         switch relation {
         case .contained: .list([text, Self.text(0, &random), .null])
         case .between: .list([Self.text(0, &random), Self.text(0, &random)])
+        case .matches:
+            .constant(
+                .text(
+                    [
+                        ".*", ".*b.*", "^a.*", "[a-z]*", "[^b]+", "(?i)k|a.?", "\\w+", "(a|b|c)*$",
+                        "(?s).*c", "(^a|.b)*.{1,3}", ".*(ab|bc){2}.*", "[^\\d]{2,}", "(?i).*S.*",
+                        "\u{E9}.*", "(", ".*\\bb", "[\u{E9}a]*.", "(?i)[^k]*", "$^", ".*[^\u{E9}]c",
+                    ].randomElement(using: &random) ?? "*"))
         case .like:
             .constant(
                 .text(

@@ -20,6 +20,14 @@ struct PatternSet: Sendable {
         lowAnswers = (0..<0x80).map { search(Unicode.Scalar(UInt8($0))) }
     }
 
+    /// What is answered for all scalars beyond ASCII; nil where the answers differ.
+    var beyond: Bool? {
+        let isASCII = items.allSatisfy { item in
+            if case .range(let range) = item { range.upperBound < 0x80 } else { false }
+        }
+        return isASCII && !ignoresCase ? isNegated : nil
+    }
+
     func contains(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x80 ? lowAnswers[Int(scalar.value)] : search(scalar)
     }

@@ -25,6 +25,9 @@ package struct TextPattern: Sendable {
         program = try PatternProgram(node)
     }
 
+    /// The pattern as a table; nil for one that has none.
+    var table: PatternTable? { PatternTable(program) }
+
     /// Whether the whole text matches.
     ///
     /// - Complexity: O(instructions × scalars).

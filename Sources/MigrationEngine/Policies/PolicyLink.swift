@@ -1,6 +1,6 @@
 import CoreDataStore
-import ExpressionEvaluation
 import ManagedObjectModel
+import MappingExpressions
 import MigrationPlans
 import SafeSQLite
 

@@ -1,6 +1,5 @@
 import CoreDataStore
 import DurableFiles
-import ExpressionEvaluation
 package import ManagedObjectModel
 import MappingExpressions
 import MappingModel

@@ -1,4 +1,4 @@
-package import ExpressionEvaluation
+package import MappingExpressions
 package import SafeSQLite
 
 extension Statement {

@@ -1,5 +1,4 @@
 import CoreDataStore
-import ExpressionEvaluation
 import Foundation
 import ManagedObjectModel
 import MappingExpressions

@@ -1,5 +1,4 @@
 import CoreDataStore
-import ExpressionEvaluation
 import ManagedObjectModel
 import MappingExpressions
 import MigrationPlans

@@ -1,5 +1,5 @@
 import CoreDataStore
-import ExpressionEvaluation
+import MappingExpressions
 import MigrationPlans
 import SafeSQLite
 

@@ -1,5 +1,4 @@
 package import ManagedObjectModel
-package import MappingExpressions
 
 /// What a column of an attribute holds, by SQLite's storage classes; nil stands for NULL.
 package enum StoredCell: Hashable, Sendable {

@@ -2,20 +2,20 @@
 ///
 /// The library looks every scalar up in its data. Here a table holds what becomes of the scalars of
 /// two bytes; scripts without cases are copied, and other texts are left to the library.
-struct LetterTable: Sendable {
-    static let upper = LetterTable { $0.properties.uppercaseMapping }
-    static let lower = LetterTable { $0.properties.lowercaseMapping }
+package struct LetterTable: Sendable {
+    /// As `String.uppercased()`.
+    package static let upper = LetterTable { $0.properties.uppercaseMapping }
+    /// As `String.lowercased()`.
+    package static let lower = LetterTable { $0.properties.lowercaseMapping }
 
     /// The most bytes of a text; for others the library's function must do.
-    static let longest = 1 << 16
+    private static let longest = 1 << 16
 
-    /// By scalars from U+0080: up to 7 bytes, the first one lowest, their number highest.
+    /// By scalars: up to 7 bytes, the first one lowest, their number highest.
     private let changed: [UInt64]
-    private let isUpper: Bool
 
     private init(_ change: (Unicode.Scalar) -> String) {
-        isUpper = change("a") == "A"
-        changed = (0x80..<0x800).compactMap { Unicode.Scalar($0) }.map { scalar in
+        changed = (0..<0x800).compactMap { Unicode.Scalar($0) }.map { scalar in
             let bytes = Array(change(scalar).utf8)
             let packed = bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             return packed | UInt64(bytes.count) << 56
@@ -26,7 +26,7 @@ struct LetterTable: Sendable {
     /// that is no UTF-8, or that is too long.
     ///
     /// - Complexity: O(n).
-    func change(
+    package func change(
         _ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
     ) -> Bool {
         guard text.count <= Self.longest else { return false }
@@ -49,7 +49,7 @@ struct LetterTable: Sendable {
                 let byte = text[place]
                 switch byte {
                 case 0..<0x80:
-                    buffer[count] = PlainBytes.changed(byte, isUpper ? .upper : .lower)
+                    buffer[count] = UInt8(truncatingIfNeeded: changed[Int(byte)])
                     count += 1
                     place += 1
                 case 0xC2...0xDF:
@@ -57,7 +57,7 @@ struct LetterTable: Sendable {
                         return false
                     }
                     let scalar = Int(byte & 0x1F) << 6 | Int(text[place + 1] & 0x3F)
-                    var bytes = changed[scalar - 0x80]
+                    var bytes = changed[scalar]
                     for _ in 0..<Int(bytes >> 56) {
                         buffer[count] = UInt8(truncatingIfNeeded: bytes)
                         bytes >>= 8
