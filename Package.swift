@@ -124,12 +124,12 @@ let package = Package(
             ]),
         // Swapping a result in, putting the original back, removing it: plans and their execution.
         layer("StoreSwap", ["CoreDataStore", "SafeSQLite", "Jobs", "StoreLocks", "DurableFiles"]),
-        // Checks of a result's file beyond its rows: header, schema, metadata, files of its data.
+        // Checks of files beyond their rows: pages, header, schema, metadata, files of its data.
         layer(
             "StoreFileChecks",
             [
                 "CoreDataStore", "StorePages", "SafeSQLite", "ModelFiles", "ManagedObjectModel",
-                "DurableFiles",
+                "DurableFiles", "Threads",
             ]),
         // What validation reads of both files, row by row, and the rules that it holds them to.
         layer("ValidationScans", proof + ["ExpressionEvaluation", sqlite]),

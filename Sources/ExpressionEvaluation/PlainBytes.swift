@@ -96,55 +96,6 @@ struct PlainBytes {
     /// A word of bytes that are 1.
     private static let ones: UInt64 = 0x0101_0101_0101_0101
 
-    /// Whether a text of ASCII is of a form with `*` and `?`; nil where an evaluator must decide.
-    ///
-    /// A `\\` takes them as they are.
-    ///
-    /// - Complexity: O(n × m).
-    func isLike(_ form: PlainBytes, foldsCase: Bool) -> Bool? {
-        // A line's end of two bytes is one character; long forms take long.
-        let lineEnd = UInt8(ascii: "\r")
-        guard form.count <= 64, !bytes.contains(lineEnd), !form.bytes.contains(lineEnd) else {
-            return nil
-        }
-        let (many, one, escape) = (UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "\\"))
-        var (place, next) = (0, 0)
-        // Where the last star stands, and where the text goes on behind what it takes.
-        var star: (form: Int, text: Int)?
-        while place < count {
-            var (isSign, width) = (false, 1)
-            if next < form.count {
-                let sign = form.bytes[next]
-                if sign == many {
-                    star = (next, place)
-                    next += 1
-                    continue
-                }
-                isSign = sign == one
-                if sign == escape, next + 1 < form.count,
-                    [many, one, escape].contains(form.bytes[next + 1])
-                {
-                    width = 2
-                }
-            }
-            if next < form.count,
-                isSign
-                    || byte(place, foldsCase: foldsCase)
-                        == form.byte(next + width - 1, foldsCase: foldsCase)
-            {
-                next += width
-                place += 1
-            } else if let last = star {
-                star = (last.form, last.text + 1)
-                next = last.form + 1
-                place = last.text + 1
-            } else {
-                return false
-            }
-        }
-        return form.bytes[next...].allSatisfy { $0 == many }
-    }
-
     /// Whether the text is before another one, by its bytes.
     func isLess(than other: PlainBytes, foldsCase: Bool) -> Bool {
         for index in 0..<min(count, other.count) {
@@ -181,8 +132,8 @@ extension PlainBytes {
         return units
     }
 
-    /// The number of bytes of the scalar at a place; nil for what is no UTF-8, scalars that stand
-    /// for bytes, and line ends beyond ASCII.
+    /// The number of bytes of a scalar beyond ASCII; nil for what is no UTF-8, scalars that stand
+    /// for bytes, and line ends.
     func plainWidth(at place: Int) -> Int? {
         guard let width = scalarWidth(at: place) else { return nil }
         switch (bytes[place], bytes[place + 1]) {
@@ -190,6 +141,19 @@ extension PlainBytes {
         case (0xE2, 0x80): return (0xA8...0xA9).contains(bytes[place + 2]) ? nil : width
         default: return width
         }
+    }
+
+    /// Whether no white space beyond ASCII can be in the text: U+0085, U+00A0, U+1680, U+2000 to
+    /// U+200A, U+2028, U+2029, U+202F, U+205F, U+3000.
+    var hasPlainSpaces: Bool {
+        for place in 0..<max(0, count - 1) where bytes[place] >= 0xC2 {
+            switch (bytes[place], bytes[place + 1]) {
+            case (0xC2, 0x85), (0xC2, 0xA0), (0xE1, 0x9A), (0xE2, 0x80...0x81), (0xE3, 0x80):
+                return false
+            default: continue
+            }
+        }
+        return true
     }
 
     private func isASCII(eightBytesAt place: Int) -> Bool {

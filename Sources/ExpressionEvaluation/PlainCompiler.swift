@@ -39,14 +39,6 @@ struct PlainCompiler {
             guard let input = inputs[name] else { return false }
             steps.append(.input(input))
         case .function(.now, _): steps.append(.constant(.date(now)))
-        case .function(.uppercase, let arguments), .function(.lowercase, let arguments),
-            .function(.length, let arguments):
-            guard arguments.count == 1, add(arguments[0], depth: depth) else { return false }
-            switch expression {
-            case .function(.uppercase, _): steps.append(.letters(.upper))
-            case .function(.lowercase, _): steps.append(.letters(.lower))
-            default: steps.append(.length)
-            }
         case .function(let function, let arguments):
             guard let step = Self.step(function), arguments.count == function.argumentCount
             else { return false }
@@ -89,6 +81,9 @@ struct PlainCompiler {
             .absolute, .truncate:
             .number(function)
         case .append: .join
+        case .uppercase: .letters(.upper)
+        case .lowercase: .letters(.lower)
+        case .length: .length
         default: nil
         }
     }
@@ -152,7 +147,6 @@ struct PlainCompiler {
         case .endsWith: step = .part(.end, foldsCase: foldsCase, foldsMarks: foldsMarks)
         case .contains:
             step = .part(.anywhere, foldsCase: foldsCase, foldsMarks: foldsMarks)
-        case .like: step = .part(.pattern, foldsCase: foldsCase, foldsMarks: foldsMarks)
         case .between:
             guard case .list(let bounds) = comparison.right, bounds.count == 2,
                 add(comparison.left, depth: depth), add(bounds[0], depth: depth + 1),
@@ -160,11 +154,11 @@ struct PlainCompiler {
             else { return false }
             steps.append(.between(foldsCase: foldsCase))
             return true
-        case .matches:
-            guard let table = Self.table(comparison), add(comparison.left, depth: depth) else {
+        case .matches, .like:
+            guard add(comparison.left, depth: depth), let table = Self.table(comparison) else {
                 return false
             }
-            steps.append(.match(tables.count))
+            steps.append(.match(tables.count, isOfASCII: comparison.relation == .like))
             tables.append(table)
             return true
         default: return false
@@ -174,17 +168,33 @@ struct PlainCompiler {
         return true
     }
 
-    /// A pattern that is known; one that fails is left to an evaluator, as one without marks.
+    /// The table of a pattern or form that is known.
     private static func table(_ comparison: PredicateComparison) -> PatternTable? {
-        guard case .constant(.text(let pattern)) = comparison.right,
-            !comparison.options.contains(.diacriticInsensitive)
-        else { return nil }
-        do throws(ExpressionError) {
-            let ignoresCase = comparison.options.contains(.caseInsensitive)
-            return try TextPattern(pattern, ignoresCase: ignoresCase).table
-        } catch {
-            return nil
+        guard case .constant(.text(let pattern)) = comparison.right else { return nil }
+        let ignoresCase = comparison.options.contains(.caseInsensitive)
+        if comparison.relation == .like {
+            return Self.pattern(like: pattern).flatMap { .of($0, ignoresCase: ignoresCase) }
         }
+        guard !comparison.options.contains(.diacriticInsensitive) else { return nil }
+        // As the evaluator reads constants.
+        return .of(StoredText.string(pattern), ignoresCase: ignoresCase)
+    }
+
+    /// The pattern of a form with `*` and `?`, which a `\\` takes as they are; nil for one beyond
+    /// ASCII, and for line ends of two bytes, which are one character.
+    private static func pattern(like form: String) -> String? {
+        guard form.utf8.allSatisfy({ $0 < 0x80 && $0 != 0x0D && $0 != 0 }) else { return nil }
+        var (result, rest) = ("(?s)", Array(form)[...])
+        while var sign = rest.popFirst() {
+            let isWild = sign == "*" || sign == "?"
+            if sign == "\\", let next = rest.first, "*?\\".contains(next) {
+                sign = next
+                rest.removeFirst()
+            }
+            let isSpecial = sign.isPunctuation || sign.isSymbol
+            result += isWild ? (sign == "*" ? ".*" : ".") : (isSpecial ? "\\" : "") + "\(sign)"
+        }
+        return result
     }
 
     /// Parts of which the first that decides ends the test.

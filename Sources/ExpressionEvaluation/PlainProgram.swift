@@ -19,8 +19,6 @@ package final class PlainProgram: Sendable {
 
     enum Part: Sendable {
         case beginning, end, anywhere
-        /// The whole, by `*` and `?`.
-        case pattern
     }
 
     enum Step: Sendable {
@@ -47,8 +45,9 @@ package final class PlainProgram: Sendable {
         case join
         /// A value of another type or form, by its place in `conversions`.
         case conversion(Int)
-        /// Takes a text and pushes a truth value, by a pattern's place in `tables`.
-        case match(Int)
+        /// Takes a text and pushes a truth value, by a pattern's place in `tables`; texts of ASCII
+        /// alone for `LIKE`.
+        case match(Int, isOfASCII: Bool)
         case castToNumber
         case castToDate
         case length
@@ -162,8 +161,9 @@ package final class PlainProgram: Sendable {
                     return nil
                 }
                 stack[top] = value
-            case .match(let number):
-                guard let holds = texts.matches(stack[top], tables[number]) else { return nil }
+            case .match(let number, let isOfASCII):
+                let holds = texts.matches(stack[top], tables[number], isOfASCII: isOfASCII)
+                guard let holds else { return nil }
                 stack[top] = .boolean(holds)
             default:
                 guard let value = Self.result(of: step, stack[top], texts) else { return nil }

@@ -141,7 +141,11 @@ struct PlainTexts: ~Copyable {
 
     private mutating func normalized(_ value: PlainValue, _ steps: [TextStep]) -> PlainValue? {
         if value.isNull { return .null }
-        guard case .text(let text) = value, text.isASCII, text.hasBytes else { return nil }
+        guard case .text(let text) = value, text.hasBytes,
+            text.isASCII
+                || text.letters == .asTheyAre && bytes(text).hasPlainSpaces
+                    && steps.allSatisfy({ [.trim, .collapse, .empty].contains($0) })
+        else { return nil }
         // Changed where they are joined.
         var start = used
         guard append(text) else { return nil }
@@ -224,10 +228,10 @@ struct PlainTexts: ~Copyable {
     }
 
     /// Whether a whole text matches a pattern; nil where an evaluator must decide.
-    func matches(_ value: PlainValue, _ table: PatternTable) -> Bool? {
+    func matches(_ value: PlainValue, _ table: PatternTable, isOfASCII: Bool) -> Bool? {
         if value.isNull { return false }
         guard case .text(let text) = value, text.hasBytes,
-            text.isASCII || text.letters == .asTheyAre
+            text.isASCII || !isOfASCII && text.letters == .asTheyAre
         else { return nil }
         return table.matches(bytes(text))
     }
@@ -243,9 +247,6 @@ struct PlainTexts: ~Copyable {
             guard whole.hasBytes, wanted.hasBytes else { return nil }
             let (text, form) = (bytes(whole), bytes(wanted))
             guard wanted.isASCII else { return nil }
-            if part == .pattern {
-                return whole.isASCII ? text.isLike(form, foldsCase: foldsCase) : nil
-            }
             // An evaluator looks at each character once, however long the part is.
             guard form.count <= 64 || part != .anywhere else { return nil }
             let last = max(0, text.count - form.count)
@@ -253,7 +254,7 @@ struct PlainTexts: ~Copyable {
                 switch part {
                 case .beginning: 0...0
                 case .end: last...last
-                case .anywhere, .pattern: 0...last
+                case .anywhere: 0...last
                 }
             if !whole.isASCII {
                 guard whole.letters == .asTheyAre, !foldsMarks else { return nil }

@@ -37,6 +37,28 @@ extension AttributeType {
     }
 }
 
+extension AttributeType {
+    /// Whether numbers of another type can lose something where they become this one's: fractions,
+    /// or all but yes and no.
+    package func cuts(_ other: AttributeType) -> Bool {
+        switch (self, other) {
+        case (.boolean, .integer16), (.boolean, .integer32), (.boolean, .integer64): true
+        case (_, .double), (_, .float), (_, .decimal): isWhole
+        default: false
+        }
+    }
+
+    /// Whether a value loses something of that.
+    package func cuts(_ value: DefaultValue) -> Bool {
+        switch value {
+        case .integer(let number): self == .boolean && number != 0 && number != 1
+        case .real(let number) where self == .boolean: number != 0 && number != 1
+        case .real(let number): isWhole && number != number.rounded(.towardZero)
+        case .boolean, .decimal, .text, .date, .data, .uuid, .uri: false
+        }
+    }
+}
+
 /// A default value in the words of the model.
 package enum DefaultValue: Hashable, Sendable, Codable {
     case integer(Int64)

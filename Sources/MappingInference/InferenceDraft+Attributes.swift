@@ -86,8 +86,9 @@ extension InferenceDraft {
             let reference = PropertyReference(entity: place.owner, property: leaf.path)
             let value = isDefault ? leaf.attribute.defaultValue : nil
             if value == nil, !leaf.isOptional, leaf.attribute.derivation == nil {
-                requirements.append(
-                    .noObjects(entity: place.from, reason: .requiredAttribute(reference)))
+                let reason: AbsenceReason =
+                    isDefault ? .requiredAttribute(reference) : .statedNull(reference)
+                requirements.append(.noObjects(entity: place.from, reason: reason))
             }
             return AttributeMapping(
                 destination: leaf.path, value: value.map { .constant($0) } ?? .null)

@@ -49,13 +49,12 @@ struct PolicyCheck {
             let known = policies.map(\.className)
             let hint =
                 known.isEmpty
-                ? "Give this command the worker executable that carries it"
+                ? "Give this command the executable of a worker that carries it"
                 : NameSuggestion.hint(name, known, noun: "policies")
             return add(
                 mapping,
                 "migration policy \(name)\(called) is code of the app, and this command does not "
-                    + "carry it. "
-                    + hint)
+                    + "carry it. " + hint)
         }
         for property in mapping.relationships
         where property.callsPolicy && !policy.sets.contains(property.destination) {

@@ -24,7 +24,7 @@ package enum AttemptCheck {
         }
         if other == .null, !attribute.isOptional {
             return "\(attribute.name) is required: values that cannot be computed cannot be "
-                + "dropped. State a constant for them"
+                + "dropped. State a constant for them, as in failing: {constant: 0}"
         }
         return nil
     }

@@ -40,6 +40,8 @@ package enum DataRequirement: Hashable, Sendable, Codable {
 package enum AbsenceReason: Hashable, Sendable, Codable {
     /// This destination attribute is new, required and without a default value.
     case requiredAttribute(PropertyReference)
+    /// A mapping gives this required destination attribute null.
+    case statedNull(PropertyReference)
     /// This destination relationship is new and required.
     case requiredRelationship(PropertyReference)
     /// This destination entity is abstract.
@@ -51,6 +53,7 @@ extension DataRequirement {
     package var rule: String {
         switch self {
         case .noObjects(_, .requiredAttribute): "new required attribute without default"
+        case .noObjects(_, .statedNull): "null for a required attribute"
         case .noObjects(_, .requiredRelationship): "new required relationship"
         case .noObjects(_, .abstractEntity): "entity becomes abstract"
         case .noMissingValue: "attribute becomes required without default"
@@ -144,6 +147,9 @@ extension DataRequirement {
         switch self {
         case .noObjects(_, .requiredAttribute(let attribute)):
             "Give \(attribute) a default value or make it optional in the destination model"
+        case .noObjects(_, .statedNull(let attribute)):
+            "State a value for \(attribute) in the mapping, or make it optional in the destination "
+                + "model"
         case .noObjects(_, .requiredRelationship(let relationship)):
             "Make \(relationship) optional in the destination model"
         case .noObjects(_, .abstractEntity(let entity)):
@@ -175,6 +181,7 @@ extension AbsenceReason {
         switch self {
         case .requiredAttribute(let attribute):
             "\(attribute) is new and required and has no default value"
+        case .statedNull(let attribute): "\(attribute) is required and the mapping gives it null"
         case .requiredRelationship(let relationship): "\(relationship) is new and required"
         case .abstractEntity(let entity): "destination entity \(entity) is abstract"
         }

@@ -134,16 +134,17 @@ package enum ValueExpression: Hashable, Sendable, Codable {
         return ExpressionInspection(expression).sourceKeyPaths.first?.first
     }
 
-    /// Whether the value is computed from a source attribute, or is its value.
+    /// Whether the values of a source attribute go into this one, as they are or changed.
     package func reads(_ attribute: String) -> Bool {
-        let stated: MappingExpression? =
+        let paths: Set<[String]>? =
             switch self {
-            case .expression(let expression): expression
-            case .policy(let expression): expression
+            case .expression(let expression): CarriedKeyPaths(expression).paths
+            case .policy(let expression):
+                expression.map { ExpressionInspection($0).sourceKeyPaths }
             case .source, .sourceOrDefault, .constant, .null: nil
             }
-        guard let expression = stated else { return sourceName == attribute }
-        return ExpressionInspection(expression).sourceKeyPaths.contains { keys in
+        guard let paths else { return sourceName == attribute }
+        return paths.contains { keys in
             (1...max(1, keys.count)).contains {
                 keys.prefix($0).joined(separator: ".") == attribute
             }
@@ -218,14 +219,6 @@ extension EntityMapping {
             attributes.filter { attribute in
                 if case .policy = attribute.value { true } else { false }
             }.map(\.destination))
-    }
-
-    /// Attributes of the destination whose values are replaced where they cannot be computed.
-    package var replacedAttributes: [String] {
-        attributes.filter { attribute in
-            guard case .expression(let expression) = attribute.value else { return false }
-            return expression.isAttempt
-        }.map(\.destination)
     }
 
     /// Whether a relationship of the destination gets the links of a source relationship.

@@ -6,8 +6,8 @@ import SafeSQLite
 
 /// What chunks of a plan say, as programs over the records of their source tables.
 ///
-/// Nil stands for what only SQLite's statements say: computed values, look-ups, rows that are told
-/// apart by filters.
+/// Nil stands for what only SQLite's statements say: values that other rows take part in, look-ups,
+/// rows that are told apart by filters.
 package struct RebuildProgram {
     private let file: LaidOutPlan
     private let source: SourceStore
@@ -137,7 +137,10 @@ package struct RebuildProgram {
             }
             return .copy(field, orElse: constant)
         case .constant(let value)?: return Self.constant(value).map { .constant($0) }
-        case .computed?: return nil
+        case .computed(let cell)?:
+            let fields = cell.inputs.map { table.field($0.column) }
+            guard CellComputer.canCompute(cell), !fields.contains(nil) else { return nil }
+            return .computed(cell, fields.compactMap { $0 })
         case .addingPrefix(let name)?: return table.field(name).map { .addingPrefix($0) }
         case .removingPrefix(let name)?: return table.field(name).map { .removingPrefix($0) }
         case .key(let key, let entity, _, let targets)?:

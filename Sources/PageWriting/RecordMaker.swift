@@ -1,3 +1,6 @@
+import MigrationPlans
+import SafeSQLite
+
 /// Carries out a program, record after record, on one thread.
 final class RecordMaker {
     let record: NewRecord
@@ -6,6 +9,8 @@ final class RecordMaker {
     private var buffers: [GrowingBytes?]
     /// The serial types of constant texts and blobs, by column.
     private var constantTypes: [UInt64]
+    /// What gives computed values, by column.
+    private let computers: [CellComputer?]
 
     /// The prefix byte of values that stand in their row (store format: external storage).
     private static let inline: UInt8 = 1
@@ -17,6 +22,9 @@ final class RecordMaker {
         record = NewRecord(columns: columns.count)
         buffers = Array(repeating: nil, count: columns.count)
         constantTypes = Array(repeating: 0, count: columns.count)
+        computers = columns.map { column in
+            if case .computed(let cell, _) = column.step { CellComputer(cell) } else { nil }
+        }
         for (place, column) in columns.enumerated() {
             let constant: RecordProgram.Constant? =
                 switch column.step {
@@ -24,6 +32,7 @@ final class RecordMaker {
                 case .copy(_, let value): value
                 default: nil
                 }
+            if computers[place] != nil { buffers[place] = GrowingBytes() }
             switch constant {
             case .text(let bytes)?: keep(bytes, isText: true, place)
             case .blob(let bytes)?: keep(bytes, isText: false, place)
@@ -95,7 +104,52 @@ final class RecordMaker {
             let isInline = from[0] == Self.inline
             record.set(column, type: isInline ? type - 2 : type, isInline ? from + 1 : from)
             return true
+        case .computed(_, let fields): return compute(column, fields, row, affinity)
         }
+    }
+
+    private func compute(
+        _ column: Int, _ fields: [RecordProgram.Field], _ row: TableRecords.Row,
+        _ affinity: RecordProgram.Affinity
+    ) -> Bool {
+        guard let computer = computers[column], let buffer = buffers[column] else { return false }
+        let keep = { (bytes: UnsafeRawBufferPointer) in
+            buffer.removeAll()
+            if let start = bytes.bindMemory(to: UInt8.self).baseAddress {
+                buffer.append(start, bytes.count)
+            }
+        }
+        let takesText = affinity == .text || affinity == .blob
+        switch computer.value({ Self.input(row, fields[$0]) }, text: keep) {
+        case nil, .argument?: return false
+        case .null?: record.setNull(column)
+        case .integer(let number)?: return put(.integer(number), affinity, column)
+        case .real(let number)?: return put(.real(number), affinity, column)
+        case .given? where takesText:
+            record.set(column, type: UInt64(2 * buffer.count + 13), UnsafePointer(buffer.start))
+        case .text(let bytes)? where takesText:
+            bytes.withUnsafeBytes(keep)
+            record.set(column, type: UInt64(2 * bytes.count + 13), UnsafePointer(buffer.start))
+        case .blob(let bytes)?:
+            bytes.withUnsafeBytes(keep)
+            record.set(column, type: UInt64(2 * bytes.count + 12), UnsafePointer(buffer.start))
+        case .given?, .text?: return false
+        }
+        return true
+    }
+
+    private static func input(
+        _ row: TableRecords.Row, _ field: RecordProgram.Field
+    ) -> StoredInput {
+        let type = row.types[field.place]
+        guard type != 0, let bytes = row.values[field.place] else { return .null }
+        if type >= 12 {
+            let content = UnsafeRawBufferPointer(start: bytes, count: Int((type - 12) / 2))
+            return type & 1 == 1 ? .text(content) : .blob(content)
+        }
+        if type == 7 { return .real(RecordBytes.real(bytes)) }
+        let number = RecordBytes.integer(type, bytes)
+        return field.isReal ? .real(Double(number)) : .integer(number)
     }
 
     private static func find(_ entity: Int64?, _ choice: RecordProgram.Choice) -> Int64? {

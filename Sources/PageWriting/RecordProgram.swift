@@ -1,3 +1,5 @@
+package import MigrationPlans
+
 /// How the values of a new record come from those of another record.
 ///
 /// It says what SQLite's statements say where they are simple. What it meets beyond that, such as a
@@ -97,6 +99,8 @@ package struct RecordProgram: Sendable {
         case addingPrefix(Field)
         /// A blob without the prefix byte of inline storage; other values as they are.
         case removingPrefix(Field)
+        /// What an expression gives for its inputs.
+        case computed(ComputedCell, [Field])
     }
 
     /// A column of the new record.
@@ -124,6 +128,7 @@ package struct RecordProgram: Sendable {
                 case .copy(let field, _), .addingPrefix(let field), .removingPrefix(let field):
                     [field.place]
                 case .constant: []
+                case .computed(_, let fields): fields.map(\.place)
                 case .key(let target, _), .number(let target, _), .sameNumber(let target):
                     if case .field(let place)? = target.entity {
                         [target.key, place]

@@ -15,7 +15,10 @@ import Testing
                 filter: name == 5
             """
         let file = try MappingFile(path: "m.yaml", form: .yaml, bytes: Array(text.utf8))
-        let verdict = MappingVerdict(file, from: try Samples.garage(), to: try Samples.newGarage())
+        let (source, destination) = (try Samples.garage(), try Samples.newGarage())
+        let verdict = MappingVerdict(
+            file, from: source, to: destination,
+            hashes: (VersionHashes(source), VersionHashes(destination)))
         let warning = try #require(verdict.cases.first?.warnings.first)
         #expect(verdict.mistakes.isEmpty && verdict.cases.first?.failure == nil)
         #expect(warning.contains("line 4, column 13: PersonToPerson: filter: name == 5 compares"))

@@ -189,6 +189,17 @@ import Testing
             #expect(plan.status == 0, "\(plan.log)")
             #expect(plan.output.contains("a store of M is written on the way: ./sql.sh runs on it"))
             #expect(plan.output.contains("a policy or a program runs before the step to M 2"))
+            _ = try lab.bundle.makeStore("b.sqlite", notes: 30)
+            let both = try program.run(["plan", "a.sqlite", "b.sqlite"] + lab.way, in: folder)
+            #expect(
+                both.output.contains("policies or programs run on the way of 2 stores"),
+                "\(both.output)")
+            let check = try program.run(
+                ["model", "check", "\(lab.bundle.path):M", lab.bundle.path, "--via", "steps.yaml"],
+                in: folder)
+            #expect(
+                check.output.contains("./sql.sh runs on its result, and can fail"),
+                "\(check.output) \(check.log)")
             #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/ran"))
         }
     }
@@ -223,6 +234,23 @@ import Testing
                 #expect(try titles(lab, "out/a.sqlite") == Array(repeating: "7", count: 30))
                 #expect(!ended.output.contains("WAL mode"), "\(ended.output)")
             }
+        }
+    }
+
+    @Test("a report names programs that change no number of objects")
+    func namedPrograms() throws {
+        try withTemporaryFolder { folder in
+            let lab = try Lab(folder)
+            _ = try lab.bundle.makeStore("a.sqlite", notes: 3)
+            try lab.steps("  - {version: M 2, mapping: numbers.yaml, after: [SQL, SELECT 1]}")
+            let ended = try program.run(
+                ["migrate", "a.sqlite", "--in-process"] + lab.way, in: folder)
+            try #require(ended.status == 0, "\(ended.log)")
+            let report = try String(
+                contentsOf: folder.appendingPathComponent(".godwit/runs/r1/report.json"),
+                encoding: .utf8)
+            #expect(
+                report.contains("./sql.sh: no entity's number of objects changed"), "\(report)")
         }
     }
 

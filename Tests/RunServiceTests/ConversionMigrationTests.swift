@@ -212,4 +212,47 @@ import Testing
             ).run(scratch: lab.path(folder))
         }
     }
+
+    @Test("what a value leaves of others is counted", arguments: strategies)
+    func lossesOfComputedValues(strategy: MigrationPlans.Strategy) throws {
+        try StoreLab.run { lab in
+            var recipe = try StoreLab.recipe()
+            recipe.model = try model([
+                Attribute(name: "mail", type: .string), Attribute(name: "score", type: .double),
+                Attribute(name: "state", type: .integer16),
+            ])
+            try lab.forge(recipe)
+            try lab.damage(
+                "UPDATE ZNOTE SET ZMAIL = 'm', ZSCORE = Z_PK / 2.0, ZSTATE = Z_PK % 3")
+            let destination = try DestinationModel(
+                model: model([
+                    Attribute(name: "hasMail", type: .boolean),
+                    Attribute(name: "whole", type: .integer32),
+                    Attribute(name: "flag", type: .boolean),
+                    Attribute(name: "word", type: .string),
+                ]))
+            let lines = """
+                hasMail: TERNARY($source.mail == nil, NO, YES)
+                whole: $source.score
+                flag: $source.state
+                word: {value: $source.state, table: {0: none, 1: one}, otherwise: more}
+                """
+            let outcome = try lab.migrate(
+                to: .model(destination), options: options(strategy, lines))
+            #expect(outcome.validation.isEqual)
+            let keys = try lab.raw(lab.output) {
+                try Int64.fetchAll($0, sql: "SELECT Z_PK FROM ZNOTE")
+            }
+            let lost = outcome.validation.losses.filter {
+                ["mail", "whole", "flag", "score", "state"].contains($0.subject.property)
+            }
+            let expected = [
+                "Note.mail": keys.count, "Note.whole": keys.count { $0 % 2 == 1 },
+                "Note.flag": keys.count { $0 % 3 == 2 },
+            ]
+            #expect(
+                Dictionary(uniqueKeysWithValues: lost.map { ($0.subject.name, Int($0.count)) })
+                    == expected)
+        }
+    }
 }

@@ -45,7 +45,7 @@ enum LayerRules {
         "StoreSwap": ["CoreDataStore", "SafeSQLite", "Jobs", "StoreLocks", "DurableFiles"],
         "StoreFileChecks": [
             "CoreDataStore", "StorePages", "SafeSQLite", "ModelFiles", "ManagedObjectModel",
-            "DurableFiles",
+            "DurableFiles", "Threads",
         ],
         "ValidationScans": [
             "ExpressionEvaluation", "StoreFileChecks", "CoreDataStore", "StorePages", "SafeSQLite",

@@ -1,65 +1,137 @@
+import Synchronization
+
 /// A program as a table: what state follows a state for an ASCII character, and for any other one.
 ///
 /// It answers for most texts in one step a character. Others it leaves to `PatternMachine`.
-package struct PatternTable: Sendable {
-    private static let stateLimit = 128
-    private static let instructionLimit = 500
+final class PatternTable: Sendable {
     /// The column of scalars beyond ASCII.
-    private static let beyond = 0x80
-    private static let width = 0x81
-    /// The state from which no text matches.
-    private static let dead: UInt8 = 0
+    fileprivate static let beyond = 0x80
+    fileprivate static let width = 0x81
+    /// The state from which no text matches, and the one in which texts begin.
+    fileprivate static let (dead, start) = (0, 1)
     /// Stands for a state where only the machine knows what follows.
-    private static let unsure = UInt8.max
+    fileprivate static let unsure = UInt8.max
+
+    private let next: [UInt8]
+    /// Whether a text may end in a state.
+    private let accepts: [Bool]
+
+    fileprivate init(next: [UInt8], accepts: [Bool]) {
+        self.next = next
+        self.accepts = accepts
+    }
+
+    /// The last tables, by the bytes of patterns; nil for patterns without one.
+    private static let known = Mutex<[[UInt8]: PatternTable?]>([:])
+    private static let limit = 64
+
+    /// The table of a pattern, kept for others who ask.
+    ///
+    /// Nil for a pattern that fails, that would need too large a table, or in which a place depends
+    /// on what is around it.
+    static func of(_ pattern: String, ignoresCase: Bool) -> PatternTable? {
+        let key = [ignoresCase ? 1 : 0] + Array(pattern.utf8)
+        if let known = known.withLock({ $0[key] }) { return known }
+        let made = TextPattern.table(pattern, ignoresCase: ignoresCase)
+        known.withLock { known in
+            if known.count >= limit { known.removeAll() }
+            known[key] = .some(made)
+        }
+        return made
+    }
+
+    /// Whether a whole text matches; nil where the machine must decide.
+    ///
+    /// - Complexity: O(n).
+    func matches(_ text: PlainBytes) -> Bool? {
+        next.withUnsafeBufferPointer { next in
+            var (state, place) = (Self.start, 0)
+            while place < text.count, state != Self.dead {
+                var column = Int(text.byte(place, foldsCase: false))
+                if column < Self.beyond {
+                    place += 1
+                } else {
+                    guard let width = text.plainWidth(at: place) else { return nil }
+                    (column, place) = (Self.beyond, place + width)
+                }
+                let found = next[state * Self.width + column]
+                guard found != Self.unsure else { return nil }
+                state = Int(found)
+            }
+            return accepts[state]
+        }
+    }
+}
+
+/// Makes the table of a program.
+struct PatternTableMaker {
+    private static let stateLimit = 64
+    private static let instructionLimit = 500
 
     private let program: PatternProgram
     /// The instructions at which the machine stands, by state.
     private var states: [[Int]] = [[]]
-    private var next: [UInt8] = []
-    /// Whether a text may end in a state.
-    private var accepts: [Bool] = []
+    /// States by them; the one at the text's start is none of another place.
+    private var numbers: [[Int]: Int] = [[]: PatternTable.dead]
+    /// The same by the instructions that took the character.
+    private var followers: [[Int]: UInt8] = [:]
 
-    /// Nil where a table would be too large, or a place of the text depends on what is around it.
-    ///
-    /// - Complexity: O(states × instructions), both of which are bounded.
-    init?(_ program: PatternProgram) {
-        self.program = program
+    private var (takesLineEnds, anchorsLineEnds) = (false, false)
+
+    init(_ program: PatternProgram) { self.program = program }
+
+    /// - Complexity: O(states × instructions × 129), both of which are bounded.
+    mutating func table() -> PatternTable? {
         guard program.instructions.count <= Self.instructionLimit else { return nil }
         for case .assertion(let assertion) in program.instructions {
             guard [.textStart, .textEnd, .lastLineEnd].contains(assertion) else { return nil }
         }
+        for instruction in program.instructions {
+            if case .anyWithLineEnds = instruction { takesLineEnds = true }
+            if case .assertion(.lastLineEnd) = instruction { anchorsLineEnds = true }
+        }
         states.append(closure([0], holding: [.textStart]))
+        var (next, accepts): ([UInt8], [Bool]) = ([], [])
         var state = 0
         while state < states.count {
-            guard states.count <= Self.stateLimit else { return nil }
-            for column in 0..<Self.width { next.append(follower(of: state, column)) }
-            let start: [PatternAssertion] = state == 1 ? [.textStart] : []
-            accepts.append(
-                closure(states[state], holding: start + [.textEnd, .lastLineEnd]).contains {
-                    if case .accept = program.instructions[$0] { true } else { false }
-                })
+            for column in 0..<PatternTable.width {
+                guard let found = follower(of: state, column) else { return nil }
+                next.append(found)
+            }
+            let start: [PatternAssertion] = state == PatternTable.start ? [.textStart] : []
+            let last = closure(states[state], holding: start + [.textEnd, .lastLineEnd])
+            // No other instruction stands at the end.
+            accepts.append(last.last == program.instructions.count - 1)
             state += 1
         }
+        return PatternTable(next: next, accepts: accepts)
     }
 
-    private mutating func follower(of state: Int, _ column: Int) -> UInt8 {
-        // Line ends may be two characters, and anchors stand before the last one.
-        if (0x0A...0x0D).contains(column) { return Self.unsure }
+    /// Nil where there are too many states.
+    private mutating func follower(of state: Int, _ column: Int) -> UInt8? {
+        // Anchors stand before the last line end, and line ends may be two characters.
+        if (0x0A...0x0D).contains(column), anchorsLineEnds { return PatternTable.unsure }
+        if column == 0x0D, takesLineEnds { return PatternTable.unsure }
         var places: [Int] = []
         for place in states[state] {
-            let takes = program.takes(place, column < Self.beyond ? UInt8(column) : nil)
-            guard let takes else { return Self.unsure }
+            let takes = program.takes(place, column < PatternTable.beyond ? UInt8(column) : nil)
+            guard let takes else { return PatternTable.unsure }
             guard takes else { continue }
-            if case .anyWithLineEnds = program.instructions[place] {
-                places.append(place + 2)
-            } else {
-                places.append(place + 1)
-            }
+            var width = 1
+            // The instruction for the rest of a line end is passed.
+            if case .anyWithLineEnds = program.instructions[place] { width = 2 }
+            places.append(place + width)
         }
+        if let known = followers[places] { return known }
         let found = closure(places, holding: [])
-        if let known = states.firstIndex(of: found) { return UInt8(known) }
-        states.append(found)
-        return UInt8(truncatingIfNeeded: states.count - 1)
+        let number = numbers[found] ?? states.count
+        if number == states.count {
+            guard number < Self.stateLimit else { return nil }
+            states.append(found)
+            numbers[found] = number
+        }
+        followers[places] = UInt8(number)
+        return UInt8(number)
     }
 
     /// All instructions that are reached without taking a scalar, in order.
@@ -77,44 +149,23 @@ package struct PatternTable: Sendable {
         }
         return found.sorted()
     }
-
-    /// Whether a whole text matches; nil where the machine must decide.
-    ///
-    /// - Complexity: O(n).
-    func matches(_ text: PlainBytes) -> Bool? {
-        next.withUnsafeBufferPointer { next in
-            var (state, place) = (1, 0)
-            while place < text.count, state != Int(Self.dead) {
-                var column = Int(text.byte(place, foldsCase: false))
-                if column < Self.beyond {
-                    place += 1
-                } else {
-                    guard let width = text.plainWidth(at: place) else { return nil }
-                    (column, place) = (Self.beyond, place + width)
-                }
-                let found = next[state * Self.width + column]
-                guard found != Self.unsure else { return nil }
-                state = Int(found)
-            }
-            return accepts[state]
-        }
-    }
 }
 
 extension PatternProgram {
     /// Whether an instruction takes an ASCII character, or any scalar beyond that is no line end;
     /// nil where that depends on the scalar.
     fileprivate func takes(_ place: Int, _ byte: UInt8?) -> Bool? {
-        let scalar = byte.map { Unicode.Scalar($0) }
         switch instructions[place] {
         case .scalar(let wanted):
-            return scalar.map { $0 == wanted } ?? (wanted.isASCII ? false : nil)
+            return byte.map { wanted.value == $0 } ?? (wanted.isASCII ? false : nil)
         case .folded(let wanted):
             // The signs of the kelvin and the long s fold to letters of ASCII.
-            return scalar.map { SimpleCase.fold($0) == wanted }
+            return byte.map { wanted.value == PlainBytes.changed($0, .lower) }
                 ?? (wanted.isASCII && wanted != "k" && wanted != "s" ? false : nil)
-        case .any, .anyWithLineEnds: return true
-        case .set(let index): return scalar.map { sets[index].contains($0) } ?? sets[index].beyond
+        case .any: return byte.map { !(0x0A...0x0D).contains($0) } ?? true
+        case .anyWithLineEnds: return true
+        case .set(let index):
+            return byte.map { sets[index].contains(Unicode.Scalar($0)) } ?? sets[index].beyond
         case .restOfLineEnd, .assertion, .split, .jump, .accept: return false
         }
     }

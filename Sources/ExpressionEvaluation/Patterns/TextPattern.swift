@@ -25,8 +25,16 @@ package struct TextPattern: Sendable {
         program = try PatternProgram(node)
     }
 
-    /// The pattern as a table; nil for one that has none.
-    var table: PatternTable? { PatternTable(program) }
+    /// A pattern as a table; nil for one that fails or has none.
+    static func table(_ pattern: String, ignoresCase: Bool) -> PatternTable? {
+        do throws(ExpressionError) {
+            let read = try TextPattern(pattern, ignoresCase: ignoresCase)
+            var maker = PatternTableMaker(read.program)
+            return maker.table()
+        } catch {
+            return nil
+        }
+    }
 
     /// Whether the whole text matches.
     ///

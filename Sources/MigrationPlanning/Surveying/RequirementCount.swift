@@ -328,7 +328,8 @@ extension AbsenceReason {
     /// The destination entity that would get objects.
     fileprivate var entity: String {
         switch self {
-        case .requiredAttribute(let reference), .requiredRelationship(let reference):
+        case .requiredAttribute(let reference), .statedNull(let reference),
+            .requiredRelationship(let reference):
             reference.entity
         case .abstractEntity(let entity): entity
         }
@@ -339,7 +340,7 @@ extension AbsenceReason {
     /// Whether an entity mapping leaves without a value what is required.
     fileprivate func concerns(_ mapping: EntityMapping) -> Bool {
         switch self {
-        case .requiredAttribute(let reference):
+        case .requiredAttribute(let reference), .statedNull(let reference):
             mapping.attributes.contains {
                 $0.destination == reference.property && $0.value == .null
             }

@@ -37,9 +37,21 @@ final class PlainCell: Sendable {
     /// - Returns: nil where an evaluator must decide, and for a value that may not be.
     func result(_ arguments: FunctionArguments, from first: Int) -> FunctionResult? {
         guard arguments.count == first + types.count else { return nil }
+        return result({ StoredInput(arguments, first + $0) }, text: { arguments.give(text: $0) })
+    }
+
+    /// The value for inputs.
+    ///
+    /// - Parameters:
+    ///   - input: gives an input by its number.
+    ///   - text: gets the bytes of a text, before this returns `given`.
+    /// - Returns: nil where an evaluator must decide, and for a value that may not be.
+    @inline(__always)
+    func result(
+        _ input: (Int) -> StoredInput, text: (UnsafeRawBufferPointer) -> Void
+    ) -> FunctionResult? {
         let value = program.value(
-            { Self.plain(arguments, first + $0, types[$0]) },
-            text: { if isText { arguments.give(text: $0) } })
+            { Self.plain(input($0), types[$0]) }, text: { if isText { text($0) } })
         switch value {
         case nil: return nil
         case .null?: return isRequired ? nil : .null
@@ -56,20 +68,20 @@ final class PlainCell: Sendable {
     }
 
     /// An input; nil for what is no plain value.
-    private static func plain(
-        _ arguments: FunctionArguments, _ place: Int, _ type: AttributeType
-    ) -> PlainValue? {
-        switch (arguments.storageClass(place), type) {
-        case (5, _): return .null
-        case (3, .string): return PlainText(input: arguments.text(place)).map { .text($0) }
-        case (3, _), (4, _), (_, .decimal): return nil
-        case (1, .boolean): return .boolean(arguments.integer(place) != 0)
-        case (2, .boolean): return .boolean(arguments.real(place) != 0)
-        case (1, .double), (1, .float): return .real(Double(arguments.integer(place)))
-        case (1, .date): return .date(Double(arguments.integer(place)))
-        case (1, _): return .integer(arguments.integer(place))
-        case (_, .date): return .date(arguments.real(place))
-        default: return .real(arguments.real(place))
+    @inline(__always)
+    private static func plain(_ input: StoredInput, _ type: AttributeType) -> PlainValue? {
+        switch (input, type) {
+        case (.null, _): .null
+        case (.text(let bytes), .string): PlainText(input: bytes).map { .text($0) }
+        case (.text, _), (.blob, _), (_, .decimal): nil
+        case (.integer(let number), .boolean): .boolean(number != 0)
+        case (.real(let number), .boolean): .boolean(number != 0)
+        case (.integer(let number), .double), (.integer(let number), .float):
+            .real(Double(number))
+        case (.integer(let number), .date): .date(Double(number))
+        case (.integer(let number), _): .integer(number)
+        case (.real(let number), .date): .date(number)
+        case (.real(let number), _): .real(number)
         }
     }
 }

@@ -101,7 +101,7 @@ package enum ValueFunction {
         var variables: [String: ExpressionValue<Never>] = [:]
         for number in cell.inputs.indices {
             variables[ComputedValue.name(of: number)] =
-                StoredCell(arguments, first + number).map {
+                StoredCell(StoredInput(arguments, first + number)).map {
                     .scalar($0.value(cell.inputs[number].valueType))
                 } ?? .null
         }
@@ -109,7 +109,7 @@ package enum ValueFunction {
     }
 
     /// The value of a cell; another one where it cannot be computed, and the mapping says so.
-    private static func replacing<Objects: ExpressionObjects>(
+    static func replacing<Objects: ExpressionObjects>(
         _ cell: ComputedCell, _ evaluator: ExpressionEvaluator<Objects>,
         _ variables: [String: ExpressionValue<Objects.Object>]
     ) throws(ExpressionError) -> FunctionResult {
@@ -179,19 +179,6 @@ package enum SourceSchema: Sendable {
 /// What answers the calls of a policy's methods, by the name of its class; nil for an unknown one.
 package typealias PolicyMethods =
     @Sendable (String) -> ExpressionEvaluator<NoObjects>.MethodCall?
-
-extension StoredCell {
-    /// An argument of a call; nil for NULL.
-    fileprivate init?(_ arguments: FunctionArguments, _ place: Int) {
-        switch arguments.storageClass(place) {
-        case 1: self = .integer(arguments.integer(place))
-        case 2: self = .real(arguments.real(place))
-        case 3: self = .text(StoredText.string(arguments.bytes(place)))
-        case 4: self = .blob(Array(arguments.bytes(place)))
-        default: return nil
-        }
-    }
-}
 
 /// What could not be computed while rows were copied: SQLite's error alone would not tell it from
 /// damage.

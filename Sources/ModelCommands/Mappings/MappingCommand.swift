@@ -58,12 +58,13 @@ struct MappingModels: ParsableArguments {
     /// editor is then not what the mapping is used for.
     func load(
         _ file: MappingFile
-    ) throws(CommandFailure) -> (source: Model, destination: Model)? {
+    ) throws(CommandFailure) -> (source: LoadedModel, destination: LoadedModel)? {
         let embedded = file.embedded
         guard let source, let destination else { return nil }
-        let given = (try ModelCommand.load(source).model, try ModelCommand.load(destination).model)
+        let given = (try ModelCommand.load(source), try ModelCommand.load(destination))
         for (model, own, side) in [
-            (given.0, embedded?.source, "source"), (given.1, embedded?.destination, "destination"),
+            (given.0.model, embedded?.source, "source"),
+            (given.1.model, embedded?.destination, "destination"),
         ] {
             guard let own else { continue }
             let differing = own.differences(from: model)
@@ -96,7 +97,7 @@ struct MappingShowCommand: ParsableCommand {
         let file = try file.load()
         var definition = file.definition
         if let (source, destination) = try models.load(file), !definition.infersRest {
-            definition = definition.completed(from: source, to: destination)
+            definition = definition.completed(from: source.model, to: destination.model)
         }
         if json {
             try Console.printJSON(MappingSummary(definition))
@@ -139,7 +140,8 @@ struct MappingCheckCommand: ParsableCommand {
                 "give the source and the destination model after \(file.path)")
         }
         let check = MappingVerdict(
-            file, from: source, to: destination,
+            file, from: source.model, to: destination.model,
+            hashes: (source.hashes, destination.hashes),
             policies: try WorkerPolicies.declarations(of: workerCommand))
         switch format.chosen {
         case .text: Console.print(check.text)

@@ -25,12 +25,20 @@ struct MappingVerdict: Encodable {
     ///   - file: the mapping.
     ///   - source: the model of the stores as they are.
     ///   - destination: the model that they are to have.
+    ///   - hashes: of both models.
     ///   - policies: what policies say of themselves that the mapping may name.
     init(
         _ file: MappingFile, from source: Model, to destination: Model,
+        hashes: (source: VersionHashes, destination: VersionHashes),
         policies: [PolicyDeclaration] = []
     ) {
         self.file = file.path
+        let strangers = file.definition.mistakes(of: hashes)
+        guard strangers.isEmpty else {
+            mistakes = strangers
+            (mapping, conditions, notes, warnings) = ([], [], [], [])
+            return
+        }
         do throws(MappingMismatch) {
             let inference = try Inference(
                 from: source, to: destination, by: file.definition, policies: policies)
@@ -78,6 +86,43 @@ struct MappingVerdict: Encodable {
 }
 
 extension MappingDefinition {
+    /// The entity mappings that name other versions of their entities than the models have.
+    fileprivate func mistakes(
+        of hashes: (source: VersionHashes, destination: VersionHashes)
+    ) -> [MappingMistake] {
+        let own = strangers(hashes)
+        guard let first = own.first else { return [] }
+        if strangers((hashes.destination, hashes.source)).isEmpty {
+            return [
+                MappingMistake(
+                    in: first, at: nil,
+                    "the mapping leads from the second model to the first: name them the other way "
+                        + "round")
+            ]
+        }
+        return own.map { mapping in
+            let ends = [mapping.source, mapping.destination].compactMap { $0 }
+            return MappingMistake(
+                in: mapping, at: nil,
+                "the mapping is for other versions of the models: sourceHash or destinationHash "
+                    + "differs from that of \(ends.joined(separator: " or "))")
+        }
+    }
+
+    private func strangers(
+        _ hashes: (source: VersionHashes, destination: VersionHashes)
+    ) -> [EntityMappingDefinition] {
+        entityMappings.filter { mapping in
+            let sides = [
+                (mapping.sourceHash, mapping.source, hashes.source),
+                (mapping.destinationHash, mapping.destination, hashes.destination),
+            ]
+            return sides.contains { hash, entity, model in
+                hash != nil && entity.flatMap { model.entities[$0] } != hash
+            }
+        }
+    }
+
     /// The mapping in lines of text for a person.
     var lines: [String] {
         let rest = infersRest ? ["everything else is inferred"] : []

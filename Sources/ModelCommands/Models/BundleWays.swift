@@ -62,8 +62,8 @@ struct BundleWays {
 
     // MARK: - By mapping files
 
-    /// Stores go from mapping file to mapping file, as long as one leads on from their version:
-    /// first to the next version that has one, where they have none.
+    /// Stores go from mapping file to mapping file; from a version that has none, to the next one
+    /// that has, if that step can be inferred.
     ///
     /// A file for a version and the destination is a step of its own. Where several lead on from
     /// a version, the one to the latest version counts.
@@ -81,15 +81,16 @@ struct BundleWays {
         for place in ends.indices.dropLast() {
             var stops: [Int] = []
             var here = place
-            if next[here] == nil, let start = (here..<last).first(where: { next[$0] != nil }),
-                step(from: ends[here], to: ends[start]) != nil
-            {
-                stops.append(start)
-                here = start
-            }
-            while let further = next[here], further != last {
-                stops.append(further)
-                here = further
+            while here < last {
+                let start = (here + 1..<last).first { next[$0] != nil }
+                if let further = next[here] {
+                    here = further
+                } else if let start, step(from: ends[here], to: ends[start]) != nil {
+                    here = start
+                } else {
+                    break
+                }
+                if here < last { stops.append(here) }
             }
             ways[ends[place].hashes.digest] = stops
         }

@@ -67,7 +67,7 @@ struct PlanList {
             if isUnknown { report.notes.append(PlanList.unknownVersion) }
             totals.add(
                 report, isUnknownVersion: isUnknown, isOpen: planned.isOpen,
-                isUnchanged: planned.isUnchanged)
+                isUnchanged: planned.isUnchanged, runsCode: !planned.stepsLeft.isEmpty)
             if keepsPlans { reports.append(report) }
             var warnings =
                 (isUnknown ? [PlanList.unknownVersion] : []) + report.filterNotes

@@ -84,7 +84,7 @@ struct PlanReport: Hashable, Sendable, Codable {
                 "a policy or a program runs before the step to \(first.version): only the run "
                     + "shows what that step and later ones change and lose")
         }
-        notes += planned.unusedMappings.map { "\($0) is not used: it is for none of the steps" }
+        notes += planned.unusedMappingNotes
         notes += PlanReport.swapNotes(planned)
     }
 

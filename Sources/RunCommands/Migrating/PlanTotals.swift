@@ -36,6 +36,8 @@ struct PlanTotals: Hashable, Sendable {
     private var open = 0
     /// Stores that have the destination's version already.
     private var unchanged = 0
+    /// Stores on whose way a policy or a program runs.
+    private var storesWithCode = 0
     private var refusals = 0
     private var refused: [Refused] = []
     private var causes: [FailureCause: Int] = [:]
@@ -50,12 +52,14 @@ struct PlanTotals: Hashable, Sendable {
     ///   - isUnknownVersion: whether the destination's bundle does not have its version.
     ///   - isOpen: whether a program has it open.
     ///   - isUnchanged: whether it has the destination's version already.
+    ///   - runsCode: whether a policy or a program runs before the last step.
     mutating func add(
         _ plan: PlanReport, isUnknownVersion: Bool = false, isOpen: Bool = false,
-        isUnchanged: Bool = false
+        isUnchanged: Bool = false, runsCode: Bool = false
     ) {
         stores += 1
         if isUnchanged { unchanged += 1 }
+        if runsCode { storesWithCode += 1 }
         if isUnknownVersion { unknownVersions += 1 }
         if isOpen { open += 1 }
         let held = plan.resources.sourceBytes
@@ -128,6 +132,12 @@ struct PlanTotals: Hashable, Sendable {
             lines.append(
                 "versions   \(counted(unknownVersions, "store has", plural: "stores have")) a "
                     + "version that the bundle does not contain")
+        }
+        if storesWithCode > 0 {
+            lines += WrappedText.lines(
+                "policies or programs run on the way of \(counted(storesWithCode, "store")): only "
+                    + "the run shows what later steps change and lose",
+                first: "steps      ", rest: "           ")
         }
         if open > 0 {
             lines.append("in use     programs have \(counted(open, "store")) open")

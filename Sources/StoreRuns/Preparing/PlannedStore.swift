@@ -33,6 +33,10 @@ package struct PlannedStore: Sendable {
     package var swapObstacle: String?
     /// Mapping files that name no version and that no step of the store takes.
     package var unusedMappings: [String] = []
+    /// The same for people.
+    package var unusedMappingNotes: [String] {
+        unusedMappings.map { "\($0) is not used: it is for none of the steps" }
+    }
     /// What the result will lack, the greatest loss first; nil where it was not counted.
     package var losses: [Loss]?
     /// Files of routing passes, by their place in the plan.

@@ -40,11 +40,12 @@ extension StorePreparation {
         let (whole, first) = try opened(leg: leg, original, isEdited: false)
         let before = try whole.rowsByEntity(over: first)
         try first.close()
-        return Set(before.keys).union(after.keys).sorted().compactMap { entity in
+        let changes = Set(before.keys).union(after.keys).sorted().compactMap { entity -> String? in
             let counts = (before[entity] ?? 0, after[entity] ?? 0)
             guard counts.0 != counts.1 else { return nil }
             return "\(names): \(entity) had \(counts.0) objects and has \(counts.1) now"
         }
+        return changes.isEmpty ? ["\(names): no entity's number of objects changed"] : changes
     }
 
     /// Rows by entity of a store that programs have changed, which is checked like a stranger's.

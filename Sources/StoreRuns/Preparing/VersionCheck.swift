@@ -67,6 +67,7 @@ package struct VersionCheck: Hashable, Sendable {
                             from: before, in: leg.destination.model
                         ).map { title + $0 }
                     }
+                    + leg.programs.map { title + "\($0.name) runs on its result, and can fail" }
             }
             self.init(reasons.isEmpty ? .inferred : .data, reasons, losses)
         } catch {

@@ -78,7 +78,7 @@ extension StoreResult {
         tables = plan.tables
         changedURIs = planned.changedURIs
         extras = planned.extras
-        notes = planned.notes
+        notes = planned.notes + planned.unusedMappingNotes
         oddities = planned.original.oddities
         self.validation = validation.after(planned.written)
         leftovers = []

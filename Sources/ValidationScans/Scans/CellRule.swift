@@ -73,7 +73,7 @@ package struct EntityRules {
             else { continue }
             let value = mapped.attributes.first { $0.destination == key.property }?.value ?? .null
             if case .expression(let expression) = value {
-                if expression.isAttempt {
+                if scope.mayReplace(expression, from: mapped.source, in: key) {
                     replacements.append((cells.count, Loss.Subject(.conversion, key)))
                 }
                 let place = computed.add(

@@ -93,7 +93,7 @@ final class ComputedRule: Sendable {
         let held = try value.map { value throws(ExpressionError) in try stored(value) } ?? .null
         return CellDigest(
             held.digest(row.seed, row.key), isNull: held.storageClass == 5,
-            isReplaced: isReplaced)
+            isReplaced: isReplaced || value.map(type.cuts) == true)
     }
 
     private func stored(_ value: DefaultValue) throws(ExpressionError) -> StoredConstant {

@@ -1,5 +1,6 @@
 package import CoreDataStore
 import ManagedObjectModel
+import MappingExpressions
 package import MappingModel
 
 /// What the mapping of one source entity leaves nowhere.
@@ -32,12 +33,16 @@ package struct LossRules {
         }
         let values = fates.flatMap { $0.mapping.attributes.map(\.value) }
         for (mapped, fate) in fates {
-            replacements.formUnion(
-                mapped.replacedAttributes.compactMap { name in
-                    scope.destination.model.attribute(name, of: fate.entity).map { found in
-                        Loss.Subject(.conversion, PropertyKey(found.owner.name, name))
-                    }
-                })
+            for attribute in mapped.attributes {
+                guard case .expression(let expression) = attribute.value,
+                    let found = scope.destination.model.attribute(
+                        attribute.destination, of: fate.entity)
+                else { continue }
+                let key = PropertyKey(found.owner.name, attribute.destination)
+                if scope.mayReplace(expression, from: mapped.source, in: key) {
+                    replacements.insert(Loss.Subject(.conversion, key))
+                }
+            }
         }
         let number = kind.number
         let carried = Set(fates.flatMap { $0.mapping.policy?.carries ?? [] })
@@ -61,6 +66,19 @@ package struct LossRules {
     }
 
     package var isEmpty: Bool { entity == nil && columns.isEmpty && replacements.isEmpty }
+}
+
+extension ValidationScope {
+    /// Whether an attribute may hold another value, or less, than it was given.
+    func mayReplace(
+        _ expression: MappingExpression, from entity: String?, in key: PropertyKey
+    ) -> Bool {
+        guard !expression.isAttempt else { return true }
+        guard let name = CarriedKeyPaths.copiedAttribute(expression), let entity,
+            let before = source.model.attribute(name, of: entity)?.attribute.type
+        else { return false }
+        return destination.attribute(key)?.element.type.cuts(before) == true
+    }
 }
 
 extension [LinkLocation] {

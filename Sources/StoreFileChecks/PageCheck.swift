@@ -1,10 +1,10 @@
-import CoreDataStore
-import SafeSQLite
+package import CoreDataStore
+package import SafeSQLite
 import Synchronization
 import Threads
 
 /// The check of all pages of a source, on a thread of its own or on the caller's.
-final class PageCheck: Sendable {
+package final class PageCheck: Sendable {
     /// Nil for a check that has been made already.
     private let thread: OwnedThread?
     private let found: Found
@@ -22,7 +22,7 @@ final class PageCheck: Sendable {
     ///   - inline: whether to check on the caller's thread: for small stores, which cost less
     ///     than a thread and a connection, and where others use the processors.
     /// - Throws: `ThreadError` where no thread can be started.
-    init(_ source: SourceStore, over connection: Connection, inline: Bool) throws {
+    package init(_ source: SourceStore, over connection: Connection, inline: Bool) throws {
         let found = Found()
         self.found = found
         guard !inline else {
@@ -49,7 +49,7 @@ final class PageCheck: Sendable {
     /// Waits for the check; to be called once.
     ///
     /// - Throws: `StoreError.notAStore` for a damaged file.
-    func finish() throws(StoreError) {
+    package func finish() throws(StoreError) {
         thread?.join()
         if let error = found.error.withLock({ $0 }) { throw error }
     }
