@@ -3,7 +3,7 @@ package import MappingExpressions
 /// The paths from `$source` whose values go into that of an expression.
 ///
 /// Those that only decide between other values are left out, and those of which only a length is
-/// taken. A test for equality with a constant hands its value on: a table of values consists of
+/// taken. A test for equality with constants hands its value on: a table of values consists of
 /// such tests.
 package struct CarriedKeyPaths {
     private(set) var paths: Set<[String]> = []
@@ -44,8 +44,9 @@ package struct CarriedKeyPaths {
         case .not(let part): visit(part)
         case .and(let parts), .or(let parts): for part in parts { visit(part) }
         case .comparison(let comparison):
-            switch (comparison.left, comparison.relation, comparison.right) {
-            case (.constant, .equal, let value), (let value, .equal, .constant): visit(value)
+            guard [.equal, .notEqual, .contained].contains(comparison.relation) else { return }
+            switch (comparison.left, comparison.right) {
+            case (.constant, let value), (let value, .constant), (let value, .list): visit(value)
             default: break
             }
         }

@@ -230,12 +230,14 @@ import Testing
                     Attribute(name: "whole", type: .integer32),
                     Attribute(name: "flag", type: .boolean),
                     Attribute(name: "word", type: .string),
+                    Attribute(name: "part", type: .integer32),
                 ]))
             let lines = """
                 hasMail: TERNARY($source.mail == nil, NO, YES)
                 whole: $source.score
                 flag: $source.state
                 word: {value: $source.state, table: {0: none, 1: one}, otherwise: more}
+                part: {value: $source.score / 4.0, failing: drop}
                 """
             let outcome = try lab.migrate(
                 to: .model(destination), options: options(strategy, lines))
@@ -244,7 +246,7 @@ import Testing
                 try Int64.fetchAll($0, sql: "SELECT Z_PK FROM ZNOTE")
             }
             let lost = outcome.validation.losses.filter {
-                ["mail", "whole", "flag", "score", "state"].contains($0.subject.property)
+                ["mail", "whole", "flag", "score", "state", "part"].contains($0.subject.property)
             }
             let expected = [
                 "Note.mail": keys.count, "Note.whole": keys.count { $0 % 2 == 1 },

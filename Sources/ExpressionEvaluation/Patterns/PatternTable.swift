@@ -33,6 +33,8 @@ final class PatternTable: Sendable {
         let key = [ignoresCase ? 1 : 0] + Array(pattern.utf8)
         if let known = known.withLock({ $0[key] }) { return known }
         let made = TextPattern.table(pattern, ignoresCase: ignoresCase)
+        // What is longer than any pattern may be is not kept.
+        guard key.count <= 1 << 14 else { return made }
         known.withLock { known in
             if known.count >= limit { known.removeAll() }
             known[key] = .some(made)

@@ -118,7 +118,11 @@ extension MappingDefinition {
                 (mapping.destinationHash, mapping.destination, hashes.destination),
             ]
             return sides.contains { hash, entity, model in
-                hash != nil && entity.flatMap { model.entities[$0] } != hash
+                // A name that the model does not have is told with the other mistakes.
+                guard let hash, let known = entity.flatMap({ model.entities[$0] }) else {
+                    return false
+                }
+                return known != hash
             }
         }
     }

@@ -13,6 +13,8 @@ final class ComputedRule: Sendable {
     private let expression: RowExpression
     /// What stands in the place of a value that cannot be computed; nil where that is a fault.
     private let other: RowExpression?
+    /// Whether it is a source attribute's value, of which less may be held.
+    private let isCopy: Bool
     private let column: ColumnLayout
     private let type: AttributeType
     /// The destination attribute, for messages.
@@ -37,6 +39,7 @@ final class ComputedRule: Sendable {
             RowExpression($0, of: entity, in: scope.source, now: scope.now, read: read)
         }
         self.expression = found
+        isCopy = CarriedKeyPaths.copiedAttribute(first) != nil
         type = attribute.element.type
         self.column = column
         name = key.description
@@ -52,8 +55,6 @@ final class ComputedRule: Sendable {
     }
 
     /// The hash of what the row's cell must hold.
-    ///
-    /// `evaluator`: keeps what the expressions of other rows had compiled.
     ///
     /// - Throws: `StoreError.unsupported` for a row whose value cannot be computed.
     func digest(
@@ -93,7 +94,7 @@ final class ComputedRule: Sendable {
         let held = try value.map { value throws(ExpressionError) in try stored(value) } ?? .null
         return CellDigest(
             held.digest(row.seed, row.key), isNull: held.storageClass == 5,
-            isReplaced: isReplaced || value.map(type.cuts) == true)
+            isReplaced: isReplaced || isCopy && value.map(type.cuts) == true)
     }
 
     private func stored(_ value: DefaultValue) throws(ExpressionError) -> StoredConstant {

@@ -39,9 +39,8 @@ package struct LossRules {
                         attribute.destination, of: fate.entity)
                 else { continue }
                 let key = PropertyKey(found.owner.name, attribute.destination)
-                if scope.mayReplace(expression, from: mapped.source, in: key) {
-                    replacements.insert(Loss.Subject(.conversion, key))
-                }
+                guard scope.mayReplace(expression, from: mapped.source, in: key) else { continue }
+                replacements.insert(Loss.Subject(.conversion, key))
             }
         }
         let number = kind.number
