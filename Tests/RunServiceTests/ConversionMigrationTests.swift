@@ -1,9 +1,11 @@
 import CoreDataStore
+import DurableFiles
 import Foundation
 import GRDB
 import ManagedObjectModel
 import MappingFiles
 import MappingModel
+import MigrationEngine
 import MigrationPlans
 import MigrationValidation
 import RunService
@@ -255,6 +257,32 @@ import Testing
             #expect(
                 Dictionary(uniqueKeysWithValues: lost.map { ($0.subject.name, Int($0.count)) })
                     == expected)
+        }
+    }
+
+    /// Statements write the store that is cut into chunks.
+    @Test("a small store is built from pages and holds what statements write")
+    func builtFromPages() throws {
+        try StoreLab.run { lab in
+            try forge(lab)
+            try lab.damage("UPDATE ZNOTE SET ZCOUNT = '40000' WHERE Z_PK % 7 = 0")
+            let request = try lab.request(
+                to: destination(), options: options(.whole, Self.lines))
+            let planned = try EngineMigration(request).plan()
+            let rebuild = try #require(
+                StoreRebuild(
+                    planned.laidOut, source: planned.source, files: DurableFileSystem()))
+            let paged = lab.output.deletingLastPathComponent()
+                .appendingPathComponent("Paged.sqlite")
+            let path = FilePath(paged.path)
+            #expect(try rebuild.run(to: path, planned.destination, scratch: path.parent))
+            try lab.migrate(to: destination(), options: options(.partitioned, Self.lines))
+            let rows = try [paged, lab.output].map { store in
+                try lab.raw(store) {
+                    try Row.fetchAll($0, sql: "SELECT * FROM ZNOTE ORDER BY Z_PK")
+                }
+            }
+            #expect(rows[0].count > 20 && rows[0] == rows[1])
         }
     }
 }
