@@ -147,7 +147,7 @@ extension DurableFileSystem {
     ///
     /// Symbolic links are removed, not followed. The removal is durable.
     package func removeTree(_ root: FilePath) throws(DurableFileError) {
-        if try removeNames(root) { try syncFolder(root.parent) }
+        if try removeNames(root) { try syncRemoval(from: root.parent) }
     }
 
     /// As `removeTree`, for several: those of one folder share its descriptor and its sync.
@@ -168,7 +168,7 @@ extension DurableFileSystem {
                         first = first ?? error
                     }
                 }
-                if isChanged { try syncFolder(path) }
+                if isChanged { try syncRemoval(from: path) }
             } catch {
                 first = first ?? error
             }
@@ -184,6 +184,15 @@ extension DurableFileSystem {
     /// Removes a folder with everything in it; false where it is missing.
     private func removeNames(_ root: FilePath) throws(DurableFileError) -> Bool {
         try holdPresent(root.parent)?.removeTree(root.lastComponent) ?? false
+    }
+
+    /// Makes a removal durable; where the folder itself was removed meanwhile, that is another's.
+    private func syncRemoval(from folder: FilePath) throws(DurableFileError) {
+        do throws(DurableFileError) {
+            try syncFolder(folder)
+        } catch {
+            guard error.isMissing else { throw error }
+        }
     }
 
     /// Opens the folder that holds what is to be removed; nil where it is missing.

@@ -49,6 +49,27 @@ import Testing
         }
     }
 
+    /// Two may remove what one attempt left: the folder of what the first removed goes with the
+    /// second.
+    @Test func aRemovalWhoseFolderIsRemovedMeanwhileIsOne() throws {
+        try withFolder { folder in
+            let inner = folder.appending("inner")
+            let plain = DurableFileSystem()
+            try plain.makeFolder(inner)
+            for name in ["a", "b"] { try plain.makeFolder(inner.appending(name)) }
+            let answers = Answers(.syncFolder) { _ in
+                do { try plain.removeScratchTree(inner) } catch { Issue.record(error) }
+                return nil
+            }
+            try answers.files.removeTree(inner.appending("a"))
+            #expect(answers.count == 1)
+            try plain.makeFolder(inner)
+            try plain.makeFolder(inner.appending("b"))
+            try answers.files.removeTrees([inner.appending("b")])
+            #expect(answers.count == 2)
+        }
+    }
+
     /// A call that may move nothing would be repeated without end: one byte is the least.
     @Test func aShortWriteMovesOneByteAtLeast() throws {
         try withFolder { folder in
