@@ -44,17 +44,10 @@ struct PolicyCheck {
         _ mapping: EntityMappingDefinition, _ name: String, _ calls: [PolicyCall]
     ) {
         guard let policy = policies.named(name) else {
-            let selectors = Set(calls.map(\.selector)).sorted()
-            let called = selectors.isEmpty ? "" : " (called: \(selectors.joined(separator: ", ")))"
-            let known = policies.map(\.className)
-            let hint =
-                known.isEmpty
-                ? "Give this command the executable of a worker that carries it"
-                : NameSuggestion.hint(name, known, noun: "policies")
-            return add(
-                mapping,
-                "migration policy \(name)\(called) is code of the app, and this command does not "
-                    + "carry it. " + hint)
+            return mistakes.append(
+                MappingMistake(
+                    missing: name, of: mapping, calling: Set(calls.map(\.selector)).sorted(),
+                    carried: policies.map(\.className)))
         }
         for property in mapping.relationships
         where property.callsPolicy && !policy.sets.contains(property.destination) {

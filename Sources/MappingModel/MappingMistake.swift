@@ -1,3 +1,5 @@
+import ManagedObjectModel
+
 /// Why a mapping file does not fit two models; every mistake that was found.
 package struct MappingMismatch: Error, Hashable, Sendable, Codable {
     /// In the order of the file; not empty.
@@ -9,6 +11,9 @@ package struct MappingMismatch: Error, Hashable, Sendable, Codable {
         self.mistakes = mistakes
         self.file = file
     }
+
+    /// Whether nothing is wrong but that the process does not carry a policy.
+    package var isOfPoliciesAlone: Bool { mistakes.allSatisfy { $0.missingPolicy != nil } }
 
     /// The same mismatch, of a file.
     package func named(_ file: String) -> MappingMismatch {
@@ -33,6 +38,8 @@ package struct MappingMistake: Error, Hashable, Sendable, Codable {
     package var position: FilePosition?
     /// What is wrong, with the nearest valid name where there is one.
     package var text: String
+    /// The class of a policy that the process does not carry, where that is the mistake.
+    package var missingPolicy: String?
 
     package init(
         entityMapping: String? = nil, property: String? = nil, position: FilePosition? = nil,
@@ -53,6 +60,29 @@ extension MappingMistake {
         self.init(
             entityMapping: mapping.effectiveName, property: property?.destination,
             position: property?.position ?? mapping.position, text: text)
+    }
+
+    /// A policy that the process does not carry.
+    ///
+    /// - Parameters:
+    ///   - policy: its class.
+    ///   - mapping: that names it.
+    ///   - selectors: of the methods that the mapping calls.
+    ///   - carried: the classes of those that it carries.
+    package init(
+        missing policy: String, of mapping: EntityMappingDefinition, calling selectors: [String],
+        carried: [String]
+    ) {
+        let called = selectors.isEmpty ? "" : " (called: \(selectors.joined(separator: ", ")))"
+        let hint =
+            carried.isEmpty
+            ? "Give this command the executable of a worker that carries it"
+            : NameSuggestion.hint(policy, carried, noun: "policies")
+        self.init(
+            in: mapping, at: nil,
+            "migration policy \(policy)\(called) is code of the app, and this command does not "
+                + "carry it. " + hint)
+        missingPolicy = policy
     }
 
     /// A mistake at the place of a filter.

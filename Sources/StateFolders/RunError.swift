@@ -148,6 +148,7 @@ extension RunError {
         case .swap(let error): error.cause
         case .ledger(let error): error.cause
         case .plan(.refused), .notShared: .dataRefused
+        case .mapping(let error) where error.isOfPoliciesAlone: .policyMissing
         case .model, .inference, .mapping, .plan: .noMapping
         case .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished: .outputExists
         case .otherRun, .runOfOtherVersion: .locked

@@ -119,6 +119,7 @@ import Testing
             let ended = try migrate(lab, deed: "", by: Self.plain, [])
             #expect(ended.status == 65)
             #expect(ended.output.contains("migration policy MisbehavingPolicy is code of the app"))
+            #expect(ended.output.contains("--worker-command"))
             #expect(!FileManager.default.fileExists(atPath: lab.output.path))
         }
     }

@@ -29,7 +29,9 @@ extension FailureCause {
         case .dataRefused: "Correct the data in the app, the mapping, or the model."
         case .policyFailed: "Correct the policy, or the object in the app; then replay."
         case .programFailed: "Correct the program, or the data in the app; then replay."
-        case .policyMissing: "Start workers from an executable that carries the policy."
+        case .policyMissing:
+            "Run the command again with --worker-command, and an executable that carries the "
+                + "policy; or start workers from it."
         case .sourceChanged: "Stop the program that writes to the store."
         case .locked: "Wait for the other run or program to finish, or stop it."
         case .missing: "Put the file back, or mount its disk."
@@ -61,6 +63,7 @@ extension FailureCause {
         case .outputExists, .swapRefused: "see --output"
         case .losses: "see --accept-loss and --history"
         case .olderDestination: "see --allow-older"
+        case .policyMissing: "see --worker-command"
         default: nil
         }
     }
@@ -78,7 +81,7 @@ extension RunError {
         case .noRoom: "see --output and --state"
         case .swap(.clientsHidden), .file(.clientsHidden), .swap(.file(.clientsHidden)):
             "see --assume-closed and --output"
-        case .engine(.losses), .engine(.olderDestination): cause.options
+        case .engine(.losses), .engine(.olderDestination), .mapping: cause.options
         case .notShared: "see --root NAME=FOLDER"
         case .resultOfOtherModel, .resultWithoutModel: "see --to"
         case .swap(.storeChangedSinceSwap): "see --discard-changes"
