@@ -43,24 +43,21 @@ struct ScenarioRun {
         }
     }
 
-    private func process(_ arguments: [String]) throws -> Process {
+    private func process(_ arguments: [String]) throws -> ChildProcess {
         var arguments = arguments
         if let worker, ["plan", "migrate"].contains(arguments.first) {
             arguments += ["--worker-command", worker.description]
         }
         Console.print("$ godwit \(arguments.map { ShellWord.quoted($0) }.joined(separator: " "))")
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = arguments
-        process.currentDirectoryURL = URL(fileURLWithPath: folder.path.description)
-        try process.run()
-        return process
+        let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
+        var setting = ChildProcess.Setting()
+        setting.folder = folder.path.bytes
+        return try ChildProcess(
+            Array(program.utf8), arguments: arguments.map { Array($0.utf8) }, setting)
     }
 
     private func run(_ arguments: [String], _ status: Int32) throws {
-        let process = try process(arguments)
-        process.waitUntilExit()
-        guard process.terminationReason == .exit, process.terminationStatus == status else {
+        guard try process(arguments).wait(unless: { false }) == .code(status) else {
             throw CommandFailure(.bug, "a bug in Godwit: the scenario did not go as expected")
         }
     }
@@ -71,13 +68,15 @@ struct ScenarioRun {
         let files = DurableFileSystem()
         // Nothing is ever sent to it: receiving is waiting.
         let silence = BoundedMailbox<Bool>(capacity: 1)
-        while process.isRunning, try files.names(in: path).count > left {
+        var exit: ProcessExit?
+        while exit == nil, try files.names(in: path).count > left {
             _ = silence.receive(within: .milliseconds(1))
+            exit = process.reap()
         }
-        Glibc.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-        let isKilled = process.terminationReason == .uncaughtSignal
-        Console.print(isKilled ? "Killed" : "It ended before it could be killed")
+        process.kill()
+        if exit == nil { exit = process.wait { false } }
+        Console.print(
+            exit == .signal(SIGKILL) ? "Killed" : "It ended before it could be killed")
     }
 }
 
