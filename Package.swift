@@ -151,7 +151,7 @@ let package = Package(
         // The pages of databases, written without SQLite (decisions 0041 and 0044).
         layer(
             "PageWriting",
-            mapping + ["MigrationPlans", "CoreDataStore", "SafeSQLite", "DurableFiles"]),
+            mapping + ["MigrationPlans", "CoreDataStore", "SafeSQLite", "DurableFiles", "Threads"]),
         // Copying, merging, linking by a plan: synchronous functions over files.
         layer(
             "MigrationEngine",

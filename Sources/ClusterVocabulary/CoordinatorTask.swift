@@ -49,6 +49,8 @@ package enum TaskOutcome: Hashable, Sendable {
     /// The destination holds the step.
     case stepped
     case indexed
+    /// The store has rows for which it must be planned otherwise; the reason.
+    case needsOtherPlan(reason: String)
     /// Source and result agree.
     case validated
     /// Source and result differ: nothing that led to it counts any more.

@@ -104,6 +104,7 @@ package struct LocalCluster: Sendable {
             environment: environment, limits: .local, slots: slots.count)
         // The only worker says what it lacks at once, instead of waiting for another one.
         runs.choosesByPolicies = false
+        runs.rebuildsStores = true
         if slots.kind == .threads {
             runs.validation = .ownThreads
         } else if trustsWorkers {

@@ -38,7 +38,7 @@ final class RunFile {
 
 /// Sorts the entries of an index in bounded memory: sorted runs of them go into a scratch file.
 ///
-/// Entries come in the order of rowids.
+/// Entries of one sorter come in the order of rowids.
 final class IndexSorter {
     private struct Entry {
         let prefix: UInt64
@@ -128,24 +128,46 @@ final class IndexSorter {
         return bytes + size
     }
 
-    /// Hands all entries to a body, in order.
+    /// Hands all entries of several sorters to a body, in order.
     ///
+    /// - Parameters:
+    ///   - sorters: of one index.
+    ///   - body: takes an entry and its length.
     /// - Throws: `EngineError` where scratch files fail, and what the body throws.
-    func forEach(
+    static func forEach(
+        of sorters: [IndexSorter],
         _ body: (UnsafePointer<UInt8>, Int) throws(EngineError) -> Void
     ) throws(EngineError) {
-        guard runs != nil else {
-            sort()
-            for entry in entries { try body(bytes.start + entry.place, size(of: entry)) }
-            return
+        let sorters = sorters.filter { !$0.isEmpty }
+        if sorters.count == 1, sorters[0].runs == nil {
+            return try sorters[0].forEachInMemory(body)
         }
+        for sorter in sorters { try sorter.spillLast() }
+        let count = sorters.reduce(0) { $0 + ($1.runs?.runs.count ?? 0) }
+        var readers: [RunReader] = []
+        for sorter in sorters {
+            guard let file = sorter.runs else { continue }
+            let room = max(8 << 10, min(64 << 10, sorter.budget / count))
+            readers += file.runs.map { RunReader(file, $0, room: room, sorter.order) }
+        }
+        guard let order = sorters.first?.order else { return }
+        try RunMerge(readers, order).forEach(body)
+        for sorter in sorters { sorter.runs = nil }
+    }
+
+    private var isEmpty: Bool { entries.isEmpty && runs == nil }
+
+    private func forEachInMemory(
+        _ body: (UnsafePointer<UInt8>, Int) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        sort()
+        for entry in entries { try body(bytes.start + entry.place, size(of: entry)) }
+    }
+
+    /// Writes the last run, and gives back the memory of entries.
+    private func spillLast() throws(EngineError) {
         try spill()
         (entries, spare) = ([], [])
-        guard let file = runs else { return }
-        let room = max(8 << 10, min(64 << 10, budget / file.runs.count))
-        let readers = file.runs.map { RunReader(file, $0, room: room, order) }
-        try RunMerge(readers, order).forEach(body)
-        runs = nil
     }
 
     private func size(of entry: Entry) -> Int {
@@ -261,136 +283,5 @@ final class IndexSorter {
             // The spare may have been longer.
             if entries.count > count { entries.removeLast(entries.count - count) }
         }
-    }
-}
-
-/// Reads the entries of one run in order.
-final class RunReader {
-    private let runs: RunFile
-    private let end: Int64
-    private let bytes: GrowingBytes
-    /// Bytes that are read at once.
-    private let room: Int
-    private var larger: GrowingBytes?
-    private var offset: Int64
-    private var filled = 0
-    private var next = 0
-    private let order: IndexKeyOrder
-    /// The entry that was read last.
-    private(set) var entry: UnsafePointer<UInt8>
-    private(set) var count = 0
-    private(set) var prefix: UInt64 = 0
-
-    init(_ runs: RunFile, _ run: Range<Int64>, room: Int, _ order: IndexKeyOrder) {
-        self.runs = runs
-        (offset, end) = (run.lowerBound, run.upperBound)
-        self.room = room
-        bytes = GrowingBytes(capacity: room)
-        entry = UnsafePointer(bytes.start)
-        self.order = order
-    }
-
-    /// Reads the next entry; false behind the last one.
-    func step() throws(EngineError) -> Bool {
-        let start = bytes.start
-        if filled - next < 4 {
-            try refill()
-            if filled == 0 { return false }
-            guard filled >= 4 else { throw broken() }
-        }
-        count = Int(RecordBytes.number(start + next, 4))
-        if filled - next - 4 < count { try refill() }
-        if filled - next - 4 < count {
-            // Longer than the buffer: what is not in it is read into one of its own.
-            let whole = larger ?? GrowingBytes()
-            larger = whole
-            whole.removeAll()
-            whole.reserve(count)
-            let read = try EngineError.accessing { () throws(DurableFileError) in
-                try runs.file.read(
-                    into: UnsafeMutableRawBufferPointer(start: whole.start, count: count),
-                    at: offset - Int64(filled - next) + 4)
-            }
-            guard read == count else { throw broken() }
-            offset += Int64(4 + count - (filled - next))
-            (filled, next) = (0, 0)
-            entry = UnsafePointer(whole.start)
-        } else {
-            entry = UnsafePointer(start + next + 4)
-            next += 4 + count
-        }
-        prefix = order.prefix(entry)
-        return true
-    }
-
-    /// Moves what is left to the front and reads on.
-    private func refill() throws(EngineError) {
-        let left = filled - next
-        bytes.start.update(from: bytes.start + next, count: left)
-        let most = min(Int64(room - left), end - offset)
-        let rest = UnsafeMutableRawBufferPointer(start: bytes.start + left, count: Int(most))
-        let read = try EngineError.accessing { () throws(DurableFileError) in
-            try runs.file.read(into: rest, at: offset)
-        }
-        offset += Int64(read)
-        (filled, next) = (left + read, 0)
-    }
-
-    private func broken() -> EngineError {
-        .internalError("a scratch file of an index is shorter than it was written")
-    }
-}
-
-/// Takes entries from several readers, always the first in order.
-struct RunMerge {
-    private let readers: [RunReader]
-    private let order: IndexKeyOrder
-
-    init(_ readers: [RunReader], _ order: IndexKeyOrder) {
-        self.readers = readers
-        self.order = order
-    }
-
-    func forEach(
-        _ body: (UnsafePointer<UInt8>, Int) throws(EngineError) -> Void
-    ) throws(EngineError) {
-        var heap: [Int] = []
-        for number in readers.indices where try readers[number].step() {
-            heap.append(number)
-            var child = heap.count - 1
-            while child > 0, comes(heap[child], before: heap[(child - 1) / 2]) {
-                heap.swapAt(child, (child - 1) / 2)
-                child = (child - 1) / 2
-            }
-        }
-        while let first = heap.first {
-            let reader = readers[first]
-            try body(reader.entry, reader.count)
-            if try !reader.step() {
-                heap[0] = heap[heap.count - 1]
-                heap.removeLast()
-            }
-            sink(&heap)
-        }
-    }
-
-    private func sink(_ heap: inout [Int]) {
-        var parent = 0
-        while true {
-            var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
-                if comes(heap[child], before: heap[least]) { least = child }
-            }
-            guard least != parent else { return }
-            heap.swapAt(parent, least)
-            parent = least
-        }
-    }
-
-    @inline(__always)
-    private func comes(_ left: Int, before right: Int) -> Bool {
-        let (left, right) = (readers[left], readers[right])
-        if left.prefix != right.prefix { return left.prefix < right.prefix }
-        return order.compare(left.entry, right.entry) < 0
     }
 }

@@ -118,6 +118,8 @@ final class IndexTreeWriter {
 
     private let pages: PageAppender
     private let root: UInt32
+    private let leaf: Level
+    /// The leaf first.
     private var levels: [Level]
     private let scratch: GrowingBytes
 
@@ -128,7 +130,8 @@ final class IndexTreeWriter {
     init(_ pages: PageAppender, root: UInt32) throws(EngineError) {
         self.pages = pages
         self.root = root
-        levels = [Level(isLeaf: true, pages.image)]
+        leaf = Level(isLeaf: true, pages.image)
+        levels = [leaf]
         scratch = GrowingBytes(zeros: pages.image.pageSize)
         let page = UnsafeMutableRawBufferPointer(
             start: scratch.start, count: pages.image.pageSize)
@@ -141,20 +144,20 @@ final class IndexTreeWriter {
         }
     }
 
-    /// Appends all entries of a sorter and completes the tree.
+    /// Appends all entries of sorters and completes the tree.
     ///
     /// - Parameters:
-    ///   - sorter: of the entries.
+    ///   - sorters: of the entries.
     ///   - order: of the entries.
     ///   - isUnique: whether no two of them may have equal values.
     /// - Returns: false where two do.
     /// - Throws: `EngineError` where files cannot be read or written.
     func fill(
-        from sorter: IndexSorter, _ order: IndexKeyOrder, isUnique: Bool
+        from sorters: [IndexSorter], _ order: IndexKeyOrder, isUnique: Bool
     ) throws(EngineError) -> Bool {
         let before = GrowingBytes(capacity: 0)
         var areAllDifferent = true
-        try sorter.forEach { entry, count throws(EngineError) in
+        try IndexSorter.forEach(of: sorters) { entry, count throws(EngineError) in
             if isUnique {
                 if before.count > 0, !order.hasNull(entry),
                     order.compare(before.start, entry, withRowid: false) == 0
@@ -174,7 +177,6 @@ final class IndexTreeWriter {
     ///
     /// - Throws: `EngineError` where the file cannot be written.
     private func append(_ entry: UnsafePointer<UInt8>, _ count: Int) throws(EngineError) {
-        let leaf = levels[0]
         let head = RecordBytes.varintSize(UInt64(count))
         if leaf.divider == nil, count <= most, leaf.hasRoom(for: head + count) {
             leaf.append(entry, count, head: head)
@@ -252,7 +254,7 @@ final class IndexTreeWriter {
     private func cell(
         of entry: UnsafePointer<UInt8>, _ count: Int
     ) throws(EngineError) -> Cell {
-        let local = pages.image.local(count, most: most)
+        let local = pages.image.format.local(count, most: most)
         var bytes = [UInt8](repeating: 0, count: 9)
         let head = bytes.withUnsafeMutableBufferPointer { buffer in
             buffer.baseAddress.map { RecordBytes.putVarint(UInt64(count), $0) } ?? 0

@@ -84,15 +84,27 @@ final class NewRecord {
     func write(to bytes: UnsafeMutablePointer<UInt8>) {
         var place = RecordBytes.putVarint(UInt64(header), bytes)
         var value = bytes + header
+        // Values that were neighbours are copied together.
+        var run = (start: UnsafePointer(bytes), count: 0)
         for column in 0..<columns {
             let type = types[column]
-            place += RecordBytes.putVarint(type, bytes + place)
+            if type < 0x80 {
+                bytes[place] = UInt8(truncatingIfNeeded: type)
+                place += 1
+            } else {
+                place += RecordBytes.putVarint(type, bytes + place)
+            }
             let count = RecordBytes.size(ofType: type) ?? 0
-            if count > 0, let from = values[column] {
-                value.update(from: from, count: count)
-                value += count
+            guard count > 0, let from = values[column] else { continue }
+            if from == run.start + run.count {
+                run.count += count
+            } else {
+                value.update(from: run.start, count: run.count)
+                value += run.count
+                run = (from, count)
             }
         }
+        value.update(from: run.start, count: run.count)
     }
 
     /// The record as bytes of its own, which stay until the next one is closed.

@@ -12,15 +12,14 @@ package final class PageImage {
         case memory(GrowingBytes)
     }
 
-    let pageSize: Int
-    /// Bytes of a page that SQLite uses.
-    let usable: Int
+    let format: PageFormat
     /// Pages that the header counts.
     package let pageCount: UInt32
     /// Whether each page has an entry in a pointer map (section 1.8).
     let hasPointerMap: Bool
     private let storage: Storage
-    private let path: FilePath
+    /// As errors name it.
+    let path: FilePath
 
     /// - Parameters:
     ///   - path: a database with pages of the size that Godwit makes.
@@ -98,15 +97,19 @@ package final class PageImage {
         let head = bytes.start
         let word = { (place: Int) in RecordBytes.number(head + place, 4) }
         let size = Int(head[16]) << 8 | Int(head[17])
-        pageSize = size == 1 ? 65536 : size
-        usable = pageSize - Int(head[20])
+        let pageSize = size == 1 ? 65536 : size
+        format = PageFormat(pageSize: pageSize, usable: pageSize - Int(head[20]))
         pageCount = word(28)
         hasPointerMap = word(52) != 0
-        guard pageSize >= 512, usable >= 480, pageCount > 0, word(24) == word(92) else {
+        guard pageSize >= 512, format.usable >= 480, pageCount > 0, word(24) == word(92) else {
             throw .internalError("the header of a database is not as SQLite leaves it")
         }
         self.storage = storage
     }
+
+    var pageSize: Int { format.pageSize }
+    /// Bytes of a page that SQLite uses.
+    var usable: Int { format.usable }
 
     /// The bytes of a database in memory; none of a file.
     package var bytes: UnsafeRawBufferPointer {
@@ -218,14 +221,6 @@ package final class PageImage {
             .notAStore(
                 path: path.description,
                 reason: "a page that holds copied rows is damaged"))
-    }
-
-    /// How many bytes of a record are in its own page, where at most so many can be (section 1.6).
-    func local(_ count: Int, most: Int) -> Int {
-        if count <= most { return count }
-        let least = (usable - 12) * 32 / 255 - 23
-        let rest = least + (count - least) % (usable - 4)
-        return rest <= most ? rest : least
     }
 
     private func offset(of page: UInt32) -> Int64 { (Int64(page) - 1) * Int64(pageSize) }

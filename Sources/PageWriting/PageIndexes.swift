@@ -149,7 +149,7 @@ package struct PageIndexes {
             return true
         }
         let isFilled = try IndexTreeWriter(pages, root: target.root).fill(
-            from: sorter, IndexKeyOrder(descending: target.layout.columns.map(\.isDescending)),
+            from: [sorter], IndexKeyOrder(descending: target.layout.columns.map(\.isDescending)),
             isUnique: target.layout.isUnique)
         guard isFilled else { throw .refused(target.layout, store: store) }
     }

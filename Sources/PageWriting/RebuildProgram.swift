@@ -48,11 +48,54 @@ package struct RebuildProgram {
         func field(_ name: String) -> RecordProgram.Field? { name == rowid ? nil : fields[name] }
     }
 
-    /// The rows of a chunk.
+    /// What is copied into one table of the destination.
+    package struct TableRows {
+        package let table: String
+        /// Chunks that follow each other are one.
+        package fileprivate(set) var chunks: [(chunk: Chunk, rows: TableRebuild.Rows)]
+    }
+
+    /// What all chunks give, table by table.
     ///
-    /// - Parameter chunk: of the plan.
-    /// - Returns: nil where statements have to copy them.
-    package func rows(_ chunk: Chunk) -> TableRebuild.Rows? {
+    /// - Returns: nil where statements have to copy some.
+    package func tables() -> [TableRows]? {
+        var tables: [TableRows] = []
+        for chunk in joinedChunks() {
+            guard let rows = rows(chunk) else { return nil }
+            let name = table(of: chunk)
+            // Chunks of one table follow each other.
+            if tables.last?.table != name { tables.append(TableRows(table: name, chunks: [])) }
+            tables[tables.count - 1].chunks.append((chunk, rows))
+        }
+        return tables
+    }
+
+    /// The chunks of the plan; those of one table whose keys follow each other are one, because
+    /// each reads the whole table.
+    private func joinedChunks() -> [Chunk] {
+        var chunks: [Chunk] = []
+        for chunk in plan.chunks {
+            if let last = chunks.last, last.subject == chunk.subject,
+                case .keys(let before) = last.selection, case .keys(let keys) = chunk.selection,
+                let end = before.upper, let start = keys.lower, end < .max, end + 1 == start
+            {
+                let range = KeyRange(lower: before.lower, upper: keys.upper)
+                chunks[chunks.count - 1].selection = .keys(range)
+            } else {
+                chunks.append(chunk)
+            }
+        }
+        return chunks
+    }
+
+    private func table(of chunk: Chunk) -> String {
+        switch chunk.subject {
+        case .feed(let place): plan.feeds[place].destinationTable
+        case .join(let place, _): plan.joins[place].table
+        }
+    }
+
+    private func rows(_ chunk: Chunk) -> TableRebuild.Rows? {
         switch chunk.subject {
         case .feed(let place):
             guard plan.feeds.indices.contains(place) else { return nil }

@@ -11,6 +11,12 @@ final class RecordMaker {
     private var constantTypes: [UInt64]
     /// What gives computed values, by column.
     private let computers: [CellComputer?]
+    /// Columns whose values are copied.
+    private let copies: [ValueCopy]
+    /// The other columns that differ from row to row.
+    private var others: [Int] = []
+    /// Whether all constants can be put into their columns.
+    private var hasConstants = true
 
     /// The prefix byte of values that stand in their row (store format: external storage).
     private static let inline: UInt8 = 1
@@ -25,6 +31,7 @@ final class RecordMaker {
         computers = columns.map { column in
             if case .computed(let cell, _) = column.step { CellComputer(cell) } else { nil }
         }
+        copies = columns.enumerated().compactMap { ValueCopy($0.element, column: $0.offset) }
         for (place, column) in columns.enumerated() {
             let constant: RecordProgram.Constant? =
                 switch column.step {
@@ -37,6 +44,15 @@ final class RecordMaker {
             case .text(let bytes)?: keep(bytes, isText: true, place)
             case .blob(let bytes)?: keep(bytes, isText: false, place)
             case .null?, .integer?, .real?, nil: break
+            }
+        }
+        // A constant stays in the record from row to row.
+        for (place, column) in columns.enumerated() {
+            switch column.step {
+            case .constant(let value):
+                if !put(value, column.affinity, place) { hasConstants = false }
+            case .copy: break
+            default: others.append(place)
             }
         }
     }
@@ -52,7 +68,16 @@ final class RecordMaker {
     ///
     /// - Returns: false for values that are out of reach.
     func make(_ row: TableRecords.Row) -> Bool {
-        for column in columns.indices {
+        guard hasConstants else { return false }
+        for copy in copies {
+            let type = row.types[copy.place]
+            if copy.isPlain(type, row.values[copy.place]) {
+                record.set(copy.column, type: type, row.values[copy.place])
+            } else {
+                guard set(copy.column, row) else { return false }
+            }
+        }
+        for column in others {
             guard set(column, row) else { return false }
         }
         record.close()

@@ -3,97 +3,64 @@ package import MigrationPlans
 
 /// Fills one empty table and its indexes from records of other databases, page by page.
 ///
-/// Indexes are written when all rows are there; their entries are collected on the way.
+/// Indexes are written when all rows are there; their entries are collected on the way. Rows of a
+/// large table are made by several threads, each of which takes its share of the table that is
+/// read; this thread puts the leaves that they fill into the new one, in order.
 package final class TableRebuild {
-    /// An index of the table.
-    package struct Index: Sendable {
-        /// The page of the empty index.
-        package let root: UInt32
-        /// The indexed columns by their places in the table; nil for the rowid.
-        package let columns: [Int?]
-        package let descending: [Bool]
-        package let isUnique: Bool
-
-        package init(root: UInt32, columns: [Int?], descending: [Bool], isUnique: Bool) {
-            self.root = root
-            self.columns = columns
-            self.descending = descending
-            self.isUnique = isUnique
-        }
-    }
-
-    /// What makes records.
-    package enum Programs: Sendable {
-        /// The number in a column tells which program makes a row.
-        case byNumber(column: Int, [Int64: RecordProgram])
-        case same(RecordProgram)
-    }
-
-    /// Rows of a table that is read, and what they become.
-    package struct Rows: Sendable {
-        /// The root page of the table.
-        package let root: UInt32
-        /// Which rowids are read; nil reads none.
-        package let keys: ClosedRange<Int64>?
-        package let programs: Programs
-        /// What is added to rowids; nil numbers rows from 1.
-        package let offset: Int64?
-        /// Columns without which a row is left out.
-        package let needed: [Int]
-        /// Whether rows that no program makes are left out: otherwise they are out of reach.
-        package let leavesOut: Bool
-
-        package init(
-            root: UInt32, keys: ClosedRange<Int64>?, programs: Programs, offset: Int64?,
-            needed: [Int], leavesOut: Bool
-        ) {
-            self.root = root
-            self.keys = keys
-            self.programs = programs
-            self.offset = offset
-            self.needed = needed
-            self.leavesOut = leavesOut
-        }
-
-        /// How many columns, from the first, are read.
-        var fields: Int {
-            let read: [Int] =
-                switch programs {
-                case .same(let program): [program.fields]
-                case .byNumber(let column, let programs):
-                    [column + 1] + programs.values.map(\.fields)
-                }
-            return (read + needed.map { $0 + 1 }).max() ?? 0
-        }
-    }
-
     private let pages: PageAppender
     private let table: TableTreeWriter
     private let indexes: [Index]
-    /// One for each index.
-    private let sorters: ContiguousArray<IndexSorter>
+    /// What this thread fills, and what other threads fill.
+    private let own: RowSink
+    private var lanes: [RowLane] = []
+    private let order: OrderWatch
+    private let settings: Settings
+
+    /// How a table is filled.
+    package struct Settings {
+        /// Bytes of memory for the entries of all indexes; twice as much beside them.
+        package let budget: Int
+        /// Threads that make rows of a large table.
+        package let threads: Int
+        /// A name that scratch files have for a moment, and its beginning.
+        package let scratch: FilePath
+        package let files: DurableFileSystem
+
+        package init(budget: Int, threads: Int = 1, scratch: FilePath, files: DurableFileSystem) {
+            self.budget = budget
+            self.threads = threads
+            self.scratch = scratch
+            self.files = files
+        }
+    }
+
+    /// Whether all rowids came behind each other so far.
+    private final class OrderWatch {
+        var isKept = true
+    }
 
     /// - Parameters:
     ///   - pages: of the database that is made.
     ///   - root: the page of the empty table.
     ///   - indexes: of the table.
-    ///   - budget: bytes of memory for the entries of all indexes; twice as much beside them.
-    ///   - scratch: a name that scratch files have for a moment.
-    ///   - files: makes them.
+    ///   - settings: how it is filled.
     /// - Throws: `EngineError` where the page is none.
     package init(
-        _ pages: PageAppender, root: UInt32, indexes: [Index], budget: Int, scratch: FilePath,
-        _ files: DurableFileSystem
+        _ pages: PageAppender, root: UInt32, indexes: [Index], _ settings: Settings
     ) throws(EngineError) {
+        let table = try TableTreeWriter(pages, root: root)
+        let order = OrderWatch()
         self.pages = pages
-        table = try TableTreeWriter(pages, root: root)
+        self.table = table
         self.indexes = indexes
-        sorters = ContiguousArray(
-            indexes.map { index in
-                IndexSorter(
-                    IndexKeyOrder(descending: index.descending), index.columns,
-                    budget: budget / indexes.count, scratch: scratch, files)
-            })
+        self.settings = settings
+        self.order = order
+        own = RowSink(pages.image.format, indexes, settings, lane: nil) {
+            batch throws(EngineError) in
+            if try !table.append(batch) { order.isKept = false }
+            batch.clear()
+            return batch
+        }
     }
 
     /// Copies rows.
@@ -102,51 +69,53 @@ package final class TableRebuild {
     /// - Throws: `EngineError` for pages that are damaged or cannot be read, and for what writing
     ///   meets.
     package func copy(_ rows: Rows, from image: PageImage) throws(EngineError) -> Int64? {
-        guard let keys = rows.keys else { return 0 }
-        let makers = Makers(rows.programs)
-        let before = table.count
+        guard rows.keys != nil else { return 0 }
         let records = TableRecords(image, root: rows.root, columns: rows.fields)
-        let isDone = try records.forEach { row throws(EngineError) in
-            guard keys.contains(row.rowid) else { return true }
-            for column in rows.needed where row.types[column] == 0 { return true }
-            guard let found = makers.maker(of: row) else { return false }
-            guard let maker = found else { return rows.leavesOut }
-            guard maker.make(row) else { return false }
-            guard let offset = rows.offset else { return try add(maker.record, nil) }
-            return try add(maker.record, (offset, row.rowid))
+        // Rows that are numbered have to be counted first.
+        if settings.threads > 1, rows.offset != nil, !image.isInMemory {
+            let parts = try records.parts()
+            if parts.count >= 2 * settings.threads {
+                return try copy(rows, parts, of: image.path)
+            }
         }
-        return isDone ? table.count - before : nil
+        let copier = RowCopier(rows)
+        let before = own.count
+        let isDone = try records.forEach { row throws(EngineError) in
+            try copier.copy(row, into: own)
+        }
+        return isDone && order.isKept ? own.count - before : nil
     }
 
-    private struct Makers {
-        private let column: Int?
-        private let makers: [(number: Int64, maker: RecordMaker)]
-
-        init(_ programs: Programs) {
-            switch programs {
-            case .same(let program):
-                column = nil
-                makers = [(0, RecordMaker(program))]
-            case .byNumber(let place, let programs):
-                column = place
-                makers = programs.map { ($0.key, RecordMaker($0.value)) }
+    /// Copies the rows below inner pages of a table that is read, on several threads.
+    private func copy(
+        _ rows: Rows, _ parts: [UInt32], of path: FilePath
+    ) throws(EngineError) -> Int64? {
+        try own.filler.endPart()
+        if lanes.isEmpty {
+            lanes = (0..<settings.threads).map {
+                RowLane($0, pages.image.format, indexes, settings)
             }
         }
-
-        /// The maker of a row: nil in it where there is none, nil for a row whose number is none.
-        @inline(__always)
-        func maker(of row: TableRecords.Row) -> RecordMaker?? {
-            var number: Int64 = 0
-            if let column {
-                let type = row.types[column]
-                guard type != 0, type < 10, type != 7, let bytes = row.values[column] else {
-                    return nil
+        let threads = try RowThreads(lanes, rows, parts, of: path, settings.files)
+        defer { threads.end() }
+        var count: Int64 = 0
+        for place in parts.indices {
+            let lane = lanes[place % lanes.count]
+            var isPartDone = false
+            while !isPartDone {
+                switch lane.next() {
+                case .batch(let batch):
+                    guard try table.append(batch) else { return nil }
+                    lane.giveBack(batch)
+                case .end(let rows):
+                    count += rows
+                    isPartDone = true
+                case .outOfReach: return nil
+                case .failed(let error): throw error
                 }
-                number = RecordBytes.integer(type, bytes)
             }
-            for entry in makers where entry.number == number { return .some(entry.maker) }
-            return .some(nil)
         }
+        return count
     }
 
     /// Adds one record behind the others.
@@ -171,41 +140,25 @@ package final class TableRebuild {
         guard maker.make(TableRecords.Row(rowid: rowid, types: empty, values: none)) else {
             return false
         }
-        return try add(maker.record, (0, rowid))
-    }
-
-    private func add(
-        _ record: NewRecord, _ key: (offset: Int64, rowid: Int64)?
-    ) throws(EngineError) -> Bool {
-        var rowid = table.count + 1
-        if let key {
-            let (sum, isOver) = key.rowid.addingReportingOverflow(key.offset)
-            if isOver { return false }
-            rowid = sum
-        }
-        guard rowid >= 0, rowid < 1 << 56, record.size < 1 << 30,
-            try table.append(record, rowid: rowid)
-        else { return false }
-        guard !sorters.isEmpty else { return true }
-        let row = TableRecords.Row(
-            rowid: rowid, types: UnsafePointer(record.types),
-            values: UnsafePointer(record.values))
-        for place in sorters.indices { try sorters[place].add(row) }
-        return true
+        return try own.add(maker.record, rowid: rowid)
     }
 
     /// Completes the table and writes its indexes.
     ///
-    /// - Returns: false where a unique index would have equal entries.
+    /// - Returns: false where a unique index would have equal entries, or rowids do not come behind
+    ///   each other.
     /// - Throws: `EngineError` where files cannot be written.
     package func finish() throws(EngineError) -> Bool {
+        try own.filler.finish()
+        guard order.isKept else { return false }
         try table.finish()
-        for (index, sorter) in zip(indexes, sorters) {
+        let sinks = [own] + lanes.map(\.sink)
+        for (place, index) in indexes.enumerated() {
             let tree = try IndexTreeWriter(pages, root: index.root)
             guard
                 try tree.fill(
-                    from: sorter, IndexKeyOrder(descending: index.descending),
-                    isUnique: index.isUnique)
+                    from: sinks.map { $0.sorters[place] },
+                    IndexKeyOrder(descending: index.descending), isUnique: index.isUnique)
             else { return false }
         }
         return true

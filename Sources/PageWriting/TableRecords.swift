@@ -46,6 +46,61 @@ struct TableRecords {
     func forEach(
         _ body: (Row) throws(EngineError) -> Bool
     ) throws(EngineError) -> Bool {
+        try forEach(below: root, body)
+    }
+
+    /// The inner pages that have leaves below them, in the order of rowids; the root where it is a
+    /// leaf.
+    ///
+    /// - Throws: `EngineError` for a page that is damaged or cannot be read.
+    /// - Complexity: one read for each inner page, and for a leaf below it.
+    func parts() throws(EngineError) -> [UInt32] {
+        var parts: [UInt32] = []
+        var left = file.pageCount
+        try collect(root, depth: 0, &left, into: &parts)
+        return parts
+    }
+
+    private func collect(
+        _ number: UInt32, depth: Int, _ left: inout UInt32, into parts: inout [UInt32]
+    ) throws(EngineError) {
+        guard depth < Self.deepest, left > 0 else { throw file.damaged() }
+        left -= 1
+        let children = try children(of: number, try window.page(number))
+        guard let first = children.first else { return parts.append(number) }
+        // All leaves are equally deep.
+        let page = try window.page(first)
+        guard page[first == 1 ? 100 : 0] == 5 else { return parts.append(number) }
+        for child in children { try collect(child, depth: depth + 1, &left, into: &parts) }
+    }
+
+    /// The children of an inner page; none for a leaf.
+    private func children(
+        of number: UInt32, _ page: UnsafePointer<UInt8>
+    ) throws(EngineError) -> [UInt32] {
+        let start = number == 1 ? 100 : 0
+        guard page[start] == 5 else { return [] }
+        let cells = Int(RecordBytes.number(page + start + 3, 2))
+        let first = start + 12
+        guard first + 2 * cells <= file.usable else { throw file.damaged() }
+        var children: [UInt32] = []
+        children.reserveCapacity(cells + 1)
+        for cell in 0..<cells {
+            let place = Int(RecordBytes.number(page + first + 2 * cell, 2))
+            guard place >= first, place + 4 <= file.usable else { throw file.damaged() }
+            children.append(RecordBytes.number(page + place, 4))
+        }
+        children.append(RecordBytes.number(page + start + 8, 4))
+        return children
+    }
+
+    /// Hands the rows below a page to a body, until it returns false.
+    ///
+    /// - Returns: whether it had all.
+    /// - Throws: as for all rows.
+    func forEach(
+        below page: UInt32, _ body: (Row) throws(EngineError) -> Bool
+    ) throws(EngineError) -> Bool {
         let types = UnsafeMutablePointer<UInt64>.allocate(capacity: max(1, columns))
         let values = UnsafeMutablePointer<UnsafePointer<UInt8>?>.allocate(
             capacity: max(1, columns))
@@ -59,7 +114,7 @@ struct TableRecords {
         // An overflow page belongs to one record.
         var overflowing = Int(file.pageCount) * file.pageSize
         var left = file.pageCount
-        return try visit(root, depth: 0, &left) {
+        return try visit(page, depth: 0, &left) {
             (record, count, local, rowid) throws(EngineError) in
             var start = record
             if local < count {
@@ -123,7 +178,7 @@ struct TableRecords {
                 let count = RecordBytes.varint(page, &place)
                 let rowid = Int64(bitPattern: RecordBytes.varint(page, &place))
                 guard count > 0, count <= UInt64(Int32.max) else { throw file.damaged() }
-                let local = file.local(Int(count), most: file.usable - 35)
+                let local = file.format.local(Int(count), most: file.format.mostOfLeaf)
                 room -= local
                 guard place + local + (local < Int(count) ? 4 : 0) <= file.usable, room >= 0 else {
                     throw file.damaged()
@@ -131,14 +186,7 @@ struct TableRecords {
                 guard try body(page + place, Int(count), local, rowid) else { return false }
             }
         case 5:
-            var children: [UInt32] = []
-            for cell in 0..<cells {
-                let place = Int(RecordBytes.number(page + first + 2 * cell, 2))
-                guard place >= first, place + 4 <= file.usable else { throw file.damaged() }
-                children.append(RecordBytes.number(page + place, 4))
-            }
-            children.append(RecordBytes.number(page + start + 8, 4))
-            for child in children {
+            for child in try children(of: number, page) {
                 guard try visit(child, depth: depth + 1, &left, body) else { return false }
             }
         default: throw file.damaged()

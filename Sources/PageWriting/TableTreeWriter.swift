@@ -1,8 +1,9 @@
 import MigrationPlans
 
-/// Writes the b-tree of a table from records in ascending rowids (SQLite file format §1.6).
+/// Writes the b-tree of a table from filled leaves in ascending rowids (SQLite file format §1.6).
 ///
-/// Pages are filled up. The root is a page that is there already.
+/// Inner pages are filled up. The root is a page that is there already: the only leaf, or the page
+/// above all others.
 final class TableTreeWriter {
     /// A child of an inner page, with the largest rowid below it.
     private struct Child {
@@ -17,18 +18,24 @@ final class TableTreeWriter {
         var waiting: Child?
     }
 
+    /// The first leaf, which is the root if no other comes.
+    private struct FirstLeaf {
+        let bytes: GrowingBytes
+        let key: Int64
+        let overflows: [UInt32]
+    }
+
     private let pages: PageAppender
     private let root: UInt32
-    private let leaf: GrowingBytes
-    private var cells = 0
-    /// Where the cells of the leaf begin.
-    private var content: Int
+    private var first: FirstLeaf?
+    /// The last leaf, which no inner page has yet.
+    private var last: Child?
     private var lastRowid: Int64?
-    /// The first overflow pages of the leaf's cells.
-    private var overflows: [UInt32] = []
+    /// The numbers of the overflow pages behind the last leaf.
+    private var numbers: [UInt32] = []
     private var levels: [Inner] = []
     private let scratch: GrowingBytes
-    /// Records that were appended.
+    /// Records in the leaves that were appended.
     private(set) var count: Int64 = 0
 
     /// - Parameters:
@@ -39,8 +46,6 @@ final class TableTreeWriter {
         self.pages = pages
         self.root = root
         let size = pages.image.pageSize
-        content = pages.image.usable
-        leaf = GrowingBytes(zeros: size)
         scratch = GrowingBytes(zeros: size)
         guard root > 1, root <= pages.image.pageCount else {
             throw .internalError("a table of ours has no root page")
@@ -52,59 +57,54 @@ final class TableTreeWriter {
         }
     }
 
-    private var most: Int { pages.image.usable - 35 }
-
-    /// Appends a record.
+    /// Appends leaves and their overflow pages.
     ///
-    /// - Returns: false where its rowid does not come behind those before.
+    /// - Returns: false where a rowid does not come behind those before.
     /// - Throws: `EngineError` where the file cannot be written.
-    func append(_ record: NewRecord, rowid: Int64) throws(EngineError) -> Bool {
-        if let lastRowid, rowid <= lastRowid { return false }
-        let size = record.size
-        let key = UInt64(bitPattern: rowid)
-        let head =
-            RecordBytes.varintSize(UInt64(size)) + RecordBytes.varintSize(key)
-        let local = pages.image.local(size, most: most)
-        let needed = max(4, head + local + (local < size ? 4 : 0))
-        if content - (8 + 2 * cells) < needed + 2 { try closeLeaf() }
-        var overflow: UInt32 = 0
-        if local < size {
-            let bytes = record.bytes()
-            overflow = try pages.appendOverflow(bytes + local, size - local, scratch)
-            overflows.append(overflow)
+    func append(_ batch: LeafBatch) throws(EngineError) -> Bool {
+        if let lastRowid, let next = batch.firstRowid, next <= lastRowid { return false }
+        for (place, page) in batch.pages.enumerated() {
+            let bytes = batch.page(place)
+            for link in batch.links[page.links] {
+                RecordBytes.put(numbers[link.page], bytes + link.place, 4)
+            }
+            let named = batch.links[page.links].map { numbers[$0.page] }
+            if let key = page.key {
+                try appendLeaf(UnsafePointer(bytes), key, overflows: named)
+                lastRowid = key
+                numbers.removeAll(keepingCapacity: true)
+            } else {
+                let number = try pages.append(UnsafePointer(bytes))
+                for next in named { try pages.note(next, .laterOverflow, of: number) }
+                numbers.append(number)
+            }
         }
-        content -= needed
-        RecordBytes.put(UInt32(content), leaf.start + 8 + 2 * cells, 2)
-        cells += 1
-        var place = content
-        place += RecordBytes.putVarint(UInt64(size), leaf.start + place)
-        place += RecordBytes.putVarint(key, leaf.start + place)
-        if local < size {
-            (leaf.start + place).update(from: record.bytes(), count: local)
-            RecordBytes.put(overflow, leaf.start + place + local, 4)
-        } else {
-            record.write(to: leaf.start + place)
-        }
-        lastRowid = rowid
-        count += 1
+        count += batch.rows
         return true
     }
 
-    private func finishLeaf() {
-        leaf.start[0] = 13
-        RecordBytes.put(UInt32(cells), leaf.start + 3, 2)
-        RecordBytes.put(UInt32(content == 65536 ? 0 : content), leaf.start + 5, 2)
+    private func appendLeaf(
+        _ bytes: UnsafePointer<UInt8>, _ key: Int64, overflows: [UInt32]
+    ) throws(EngineError) {
+        guard first != nil || last != nil else {
+            let copy = GrowingBytes(capacity: pages.image.pageSize)
+            copy.append(bytes, pages.image.pageSize)
+            first = FirstLeaf(bytes: copy, key: key, overflows: overflows)
+            return
+        }
+        if let leaf = first.take() {
+            try put(UnsafePointer(leaf.bytes.start), leaf.key, leaf.overflows)
+        }
+        try put(bytes, key, overflows)
     }
 
-    /// Appends the leaf and begins another one.
-    private func closeLeaf() throws(EngineError) {
-        guard let key = lastRowid else { return }
-        finishLeaf()
-        let number = try pages.append(UnsafePointer(leaf.start))
+    private func put(
+        _ bytes: UnsafePointer<UInt8>, _ key: Int64, _ overflows: [UInt32]
+    ) throws(EngineError) {
+        let number = try pages.append(bytes)
         for overflow in overflows { try pages.note(overflow, .firstOverflow, of: number) }
-        leaf.start.update(repeating: 0, count: pages.image.pageSize)
-        (cells, content, overflows) = (0, pages.image.usable, [])
-        try push(Child(page: number, key: key), level: 0)
+        if let last { try push(last, level: 0) }
+        last = Child(page: number, key: key)
     }
 
     private func push(_ child: Child, level: Int) throws(EngineError) {
@@ -131,15 +131,14 @@ final class TableTreeWriter {
     ///
     /// - Throws: `EngineError` where the file cannot be written.
     func finish() throws(EngineError) {
-        guard !levels.isEmpty else {
-            finishLeaf()
-            for overflow in overflows { try pages.note(overflow, .firstOverflow, of: root) }
+        if let leaf = first {
+            for overflow in leaf.overflows { try pages.note(overflow, .firstOverflow, of: root) }
             return try pages.image.write(
-                UnsafeRawBufferPointer(start: leaf.start, count: pages.image.pageSize), page: root)
+                UnsafeRawBufferPointer(start: leaf.bytes.start, count: pages.image.pageSize),
+                page: root)
         }
-        finishLeaf()
-        var right = try pages.append(UnsafePointer(leaf.start))
-        for overflow in overflows { try pages.note(overflow, .firstOverflow, of: right) }
+        // Without rows the root stays as it is.
+        guard var right = last?.page else { return }
         var level = 0
         while level < levels.count {
             let inner = levels[level]

@@ -75,6 +75,25 @@ extension CoordinatorScenario {
             #expect(bench.runState() == .ended)
             #expect(bench.machine.isIdle)
         },
+        CoordinatorScenario("a store without jobs whose plan does not fit is planned again") {
+            bench in
+            bench.join("w")
+            bench.open()
+            bench.large()
+            bench.answer(.prepared(CoordinatorBench.chunks(0), .fresh(reason: nil)))
+            bench.answer(.needsOtherPlan(reason: "another way"))
+            #expect(
+                bench.last.records
+                    == [.progressReset(StoreKey(run: "r", number: 1), reason: "another way")])
+            bench.answer(.prepared(CoordinatorBench.chunks(1), .fresh(reason: nil)))
+            bench.done(.copy(chunk: 0))
+            bench.answer(.stepped)
+            bench.answer(.indexed)
+            bench.answer(.validated)
+            bench.answer(.swapped)
+            #expect(bench.state(1) == .done)
+            #expect(bench.machine.isIdle)
+        },
         CoordinatorScenario("shards are merged in the order of the plan") { bench in
             bench.join("w", slots: 3)
             bench.open()

@@ -103,17 +103,22 @@ import Testing
         let pages = PageAppender(try PageImage(path, files))
         for (index, root) in zip(indexes, roots) {
             let order = IndexKeyOrder(descending: index.descending)
-            let sorter = IndexSorter(
-                order, index.columns.map { Optional($0 + 1) }, budget: budget,
-                scratch: path.adding(suffix: "-run"), files)
+            // Rows by turns, as several threads have them.
+            let sorters = (0..<1 + Int(root % 3)).map {
+                IndexSorter(
+                    order, index.columns.map { Optional($0 + 1) }, budget: budget,
+                    scratch: path.adding(suffix: "-run-\($0)"), files)
+            }
+            var row = 0
             let columns = (index.columns.max() ?? 0) + 2
             try TableRecords(pages.image, root: table, columns: columns).forEach {
-                row throws(EngineError) in
-                try sorter.add(row)
+                record throws(EngineError) in
+                try sorters[row % sorters.count].add(record)
+                row += 1
                 return true
             }
             let isFilled = try IndexTreeWriter(pages, root: root).fill(
-                from: sorter, order, isUnique: false)
+                from: sorters, order, isUnique: false)
             #expect(isFilled)
         }
         try pages.finish()
@@ -225,7 +230,7 @@ import Testing
                     return true
                 }
                 var found: [Int64] = []
-                try sorter.forEach { entry, count throws(EngineError) in
+                try IndexSorter.forEach(of: [sorter]) { entry, count throws(EngineError) in
                     found.append(Int64(entry[count - 1]))
                 }
                 #expect(found == expected)

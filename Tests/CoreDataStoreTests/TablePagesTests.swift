@@ -75,6 +75,7 @@ import Testing
             let offset: Int64 = Bool.random(using: &random) ? 0 : 1 << 33
             try rebuild(
                 FilePath(to.path), shape, from: FilePath(from.path), source, offset: offset,
+                threads: Int.random(in: 1...3, using: &random),
                 // The largest are not made in memory.
                 isInMemory: Bool.random(using: &random) && count < 40_000)
             let result = try DatabaseQueue(path: to.path)
@@ -124,7 +125,7 @@ import Testing
 
     private func rebuild(
         _ path: FilePath, _ shape: Shape, from: FilePath, _ source: UInt32, offset: Int64,
-        isInMemory: Bool
+        threads: Int, isInMemory: Bool
     ) throws {
         let files = DurableFileSystem()
         let queue = try DatabaseQueue(path: try #require(path.string))
@@ -150,7 +151,10 @@ import Testing
                 .init(root: roots[2], columns: [nil], descending: [false], isUnique: true),
                 .init(
                     root: roots[3], columns: [2, 1], descending: [true, false], isUnique: false),
-            ], budget: 60_000, scratch: path.adding(suffix: "-run"), files)
+            ],
+            TableRebuild.Settings(
+                budget: 60_000, threads: threads, scratch: path.adding(suffix: "-run"),
+                files: files))
         let columns = shape.types.enumerated().map { place, type in
             RecordProgram.Column(
                 .copy(.init(place: place + 1, isReal: type == 2), orElse: nil),

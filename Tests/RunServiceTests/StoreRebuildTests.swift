@@ -60,7 +60,6 @@ import Testing
         } catch is RunError {
             return false
         }
-        guard planned.plan.strategy == .whole else { return false }
         let files = DurableFileSystem()
         let paged = folder.appending("Paged.sqlite")
         guard let rebuild = StoreRebuild(planned.laidOut, source: planned.source, files: files),

@@ -62,7 +62,7 @@ enum LayerRules {
         ],
         "PageWriting": [
             "MigrationPlans", "CoreDataStore", "SafeSQLite", "MappingModel", "ManagedObjectModel",
-            "DurableFiles",
+            "DurableFiles", "Threads",
         ],
         "MigrationEngine": [
             "ExpressionEvaluation", "MigrationPlans", "PageWriting", "CoreDataStore", "StorePages",

@@ -28,6 +28,7 @@ extension WorkSimulation {
         case .admitted(let receipt): "admitted \(receipt.attempt)"
         case .stepped: "stepped"
         case .indexed: "indexed"
+        case .needsOtherPlan: "needs another plan"
         case .validated: "validated"
         case .different: "different"
         case .kept: "kept"

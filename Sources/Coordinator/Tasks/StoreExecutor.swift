@@ -127,7 +127,10 @@ final class StoreExecutor: Sendable {
             try chunked.take(step.assembly, shards: shards)
             return TaskReport(task, .stepped)
         case .index:
-            try chunked.index()
+            guard try chunked.index() else {
+                let reason = "statements have to copy some of its rows"
+                return TaskReport(task, .needsOtherPlan(reason: reason))
+            }
             return TaskReport(task, .indexed)
         case .validate:
             guard let difference = try chunked.validate() else {

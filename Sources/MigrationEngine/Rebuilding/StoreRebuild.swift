@@ -6,7 +6,7 @@ import ModelFiles
 import PageWriting
 import SafeSQLite
 
-/// Builds the destination of a small store from its source's pages.
+/// Builds the destination of a store from its source's pages.
 ///
 /// What it makes is what `StoreAssembler` makes with statements: the same rows under the same
 /// rowids, and fuller pages. Where any row is out of its reach, statements do the whole store, and
@@ -16,7 +16,8 @@ package struct StoreRebuild {
     private let file: LaidOutPlan
     private let source: SourceStore
     private let files: DurableFileSystem
-    private let rows: [TableRebuild.Rows]
+    private let tables: [RebuildProgram.TableRows]
+    private let threads: Int
 
     /// Memory that the entries of a table's indexes take, in bytes.
     private static let budget = 8 << 20
@@ -28,24 +29,23 @@ package struct StoreRebuild {
     /// - Parameters:
     ///   - file: the plan.
     ///   - source: the store that it is about.
+    ///   - threads: that make rows of large tables.
     ///   - files: opens and makes files.
-    package init?(_ file: LaidOutPlan, source: SourceStore, files: DurableFileSystem) {
+    package init?(
+        _ file: LaidOutPlan, source: SourceStore, threads: Int = 1, files: DurableFileSystem
+    ) {
         let plan = file.plan
         let keepsHistory = plan.options.history == .keep && source.hasHistory
-        guard plan.strategy == .whole, plan.links.isEmpty, plan.linkChunks.isEmpty,
-            plan.routes.isEmpty, plan.policies.isEmpty, plan.splits.isEmpty,
-            plan.recordedRows.isEmpty, !keepsHistory, !plan.extras.contains(where: \.isKept)
+        guard plan.links.isEmpty, plan.linkChunks.isEmpty, plan.routes.isEmpty,
+            plan.policies.isEmpty, plan.splits.isEmpty, plan.recordedRows.isEmpty, !keepsHistory,
+            !plan.extras.contains(where: \.isKept),
+            let tables = RebuildProgram(file, source: source).tables()
         else { return nil }
-        let program = RebuildProgram(file, source: source)
-        var rows: [TableRebuild.Rows] = []
-        for chunk in plan.chunks {
-            guard let next = program.rows(chunk) else { return nil }
-            rows.append(next)
-        }
         self.file = file
         self.source = source
         self.files = files
-        self.rows = rows
+        self.tables = tables
+        self.threads = threads
     }
 
     /// Builds the file.
@@ -118,16 +118,11 @@ package struct StoreRebuild {
         let read = try readable()
         let pages = PageAppender(image)
         var copied = CopiedRows(plan: file.plan)
-        var place = 0
-        let chunks = file.plan.chunks
-        while place < chunks.count {
-            let name = table(of: chunks[place])
-            guard let table = try rebuild(name, blank, pages, scratch) else { return false }
-            // Chunks of one table follow each other.
-            while place < chunks.count, self.table(of: chunks[place]) == name {
-                guard let count = try table.copy(rows[place], from: read) else { return false }
-                copied.add(chunks[place], rows: count)
-                place += 1
+        for part in tables {
+            guard let table = try rebuild(part.table, blank, pages, scratch) else { return false }
+            for (chunk, rows) in part.chunks {
+                guard let count = try table.copy(rows, from: read) else { return false }
+                copied.add(chunk, rows: count)
             }
             guard try table.finish() else { return false }
         }
@@ -146,13 +141,6 @@ package struct StoreRebuild {
         return try PageImage(contentOf: source.database, limit: Int(Self.memoryLimit), files)
     }
 
-    private func table(of chunk: Chunk) -> String {
-        switch chunk.subject {
-        case .feed(let place): file.plan.feeds[place].destinationTable
-        case .join(let place, _): file.plan.joins[place].table
-        }
-    }
-
     /// An empty table to be filled; nil where pages cannot be written for it, or a second time.
     private func rebuild(
         _ name: String, _ blank: BlankStore, _ pages: PageAppender, _ scratch: FilePath
@@ -166,7 +154,10 @@ package struct StoreRebuild {
                 TableRebuild.Index(
                     root: UInt32(clamping: $0.rootPage), columns: $0.columns,
                     descending: $0.descending, isUnique: $0.isUnique)
-            }, budget: Self.budget, scratch: scratch.appending("rebuild-run"), files)
+            },
+            TableRebuild.Settings(
+                budget: Self.budget, threads: threads, scratch: scratch.appending("rebuild-run"),
+                files: files))
     }
 
     // MARK: - What is no row of the model

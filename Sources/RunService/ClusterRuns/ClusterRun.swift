@@ -17,6 +17,8 @@ package final class ClusterRun: Sendable {
     package let context: RunContext
     let roots: SharedRoots
     private let choosesByPolicies: Bool
+    /// Whether large stores are made from their pages by threads of this process.
+    let rebuildsStores: Bool
     /// What jobs are told to keep to.
     package let limits: JobLimits
     /// What the run keeps to.
@@ -51,6 +53,9 @@ package final class ClusterRun: Sendable {
         /// Whether jobs wait for workers that carry the migration policies of their store: false
         /// where there are no workers to choose from.
         package var choosesByPolicies = true
+        /// Whether large stores are made from their pages by threads of this process: where all
+        /// jobs would run on this machine, jobs cost more than they bring.
+        package var rebuildsStores = false
         /// Where threads of this process leave what they found of small stores.
         package let ownResults = OwnResults()
 
@@ -77,6 +82,7 @@ package final class ClusterRun: Sendable {
         limits = dependencies.limits.validating(dependencies.validation != .coordinator)
         validation = dependencies.validation
         choosesByPolicies = dependencies.choosesByPolicies
+        rebuildsStores = dependencies.rebuildsStores
         ownResults = dependencies.ownResults
         bounds = recorded.bounds ?? RunBounds()
         text = try dependencies.cache.workerText(run.record.request)

@@ -28,8 +28,12 @@ package final class PartitionedStoreSession {
     private var planned: PlannedStore?
     private var file: PlanFile?
     private var assembler: StoreAssembler?
-    private var validation: ValidationRun?
+    var validation: ValidationRun?
     private(set) var report: ValidationReport?
+    /// Whether this process makes the store from its pages, without jobs.
+    private var isRebuilt = false
+    /// Whether that was tried, and statements are needed after all.
+    var needsStatements = false
     /// When the last step ended, so that the time in which workers copy is known.
     private var since: Double
 
@@ -72,38 +76,6 @@ package final class PartitionedStoreSession {
 // MARK: - Preparation
 
 extension PartitionedStoreSession {
-    /// How a store is to be migrated.
-    package enum Preparation {
-        case chunks(Chunks)
-        /// After all it is one job.
-        case whole(ClusterRun.WholeStore)
-        /// It is of the destination's version already.
-        case unchanged
-    }
-
-    /// What workers and the plan's owner go by.
-    package struct Chunks {
-        package let plan: FileReference
-        package let planDigest: String
-        package let source: FileReference
-        package let support: FileReference?
-        package let fingerprint: String
-        package let engine: String
-        /// The folder in which each attempt gets its own.
-        package let attempts: FileReference
-        package let hasSnapshot: Bool
-        package let roots: Set<String>
-        /// The migration policies that a worker must carry.
-        package let policies: Set<String>
-        /// The steps that take shards, in their order.
-        package let steps: [AssemblyStep]
-        /// How many of them an earlier process has done; nil where this one planned the store.
-        package let done: Int?
-        /// Why what an earlier process did does not count; nil where there was nothing, or it
-        /// does.
-        package let voided: String?
-    }
-
     /// Opens and plans the store, or finds what an earlier process planned.
     ///
     /// - Throws: `RunError` naming what stands in the way.
@@ -155,9 +127,10 @@ extension PartitionedStoreSession {
         if !isKept { try run.write(file) }
         self.planned = planned
         self.file = file
-        let assembler = try opened()
-        let steps = assembler.steps.filter(\.takesShards)
-        let done = assembler.steps.prefix(assembler.done).count(where: \.takesShards)
+        isRebuilt = try rebuilds(planned)
+        let assembler = isRebuilt ? nil : try opened()
+        let steps = assembler?.steps.filter(\.takesShards) ?? []
+        let done = assembler.map { $0.steps.prefix($0.done).count(where: \.takesShards) } ?? 0
         let roots = shared.roots
         let plan = try roots.reference(to: places.plan)
         let source = try roots.reference(
@@ -324,9 +297,16 @@ extension PartitionedStoreSession {
 
     /// Builds indexes and completes the file; the validation's source side begins meanwhile.
     ///
+    /// - Returns: false for a store that has to be planned again.
     /// - Throws: `RunError`; the call can be repeated.
-    package func index() throws(RunError) {
+    package func index() throws(RunError) -> Bool {
         let (planned, _) = try known()
+        if isRebuilt { return try rebuild(planned) }
+        try assemble(planned)
+        return true
+    }
+
+    private func assemble(_ planned: PlannedStore) throws(RunError) {
         var copied = CopiedRows(plan: planned.plan)
         for receipt in try receipts() {
             guard case .copy(let chunk) = receipt.work else { continue }

@@ -74,11 +74,25 @@ package struct ResultBuilder {
         }
     }
 
-    /// Makes the file page by page; false where statements have to do it.
-    private func rebuild(_ planned: PlannedStore) throws(EngineError) -> Bool {
-        guard
-            let rebuild = StoreRebuild(planned.laidOut, source: planned.source, files: files)
-        else { return false }
+    /// Threads that make rows; one thread puts the rows of all in their places.
+    private static let mostThreads = 8
+
+    private func storeRebuild(_ planned: PlannedStore) -> StoreRebuild? {
+        StoreRebuild(
+            planned.laidOut, source: planned.source, threads: min(slots, Self.mostThreads),
+            files: files)
+    }
+
+    /// Whether a plan asks for nothing that only statements do.
+    package func canRebuild(_ planned: PlannedStore) -> Bool { storeRebuild(planned) != nil }
+
+    /// Makes the file page by page.
+    ///
+    /// - Parameter planned: the store and its plan.
+    /// - Returns: false where statements have to make it; then there is no file.
+    /// - Throws: `EngineError`.
+    package func rebuild(_ planned: PlannedStore) throws(EngineError) -> Bool {
+        guard let rebuild = storeRebuild(planned) else { return false }
         let isMade = try steps.step(.copy) { () throws(EngineError) in
             try rebuild.run(to: places.building, planned.destination, scratch: places.folder)
         }

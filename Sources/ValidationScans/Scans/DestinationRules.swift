@@ -25,9 +25,10 @@ struct DestinationRules: Sendable {
         let links: Range<Int>
     }
 
-    /// The places of an index's columns, and that of its condition.
-    struct IndexColumns: Sendable {
-        let columns: [Int]
+    /// A column of an index, and the place of the index's condition.
+    struct IndexColumn: Sendable {
+        let index: Int
+        let column: Int
         let condition: Int?
     }
 
@@ -42,7 +43,8 @@ struct DestinationRules: Sendable {
     /// For rows whose entity is unknown: indexes hold them all the same.
     let fallback: Entity
     let indexes: [IndexFacts]
-    let indexColumns: [IndexColumns]
+    /// Of all indexes.
+    private(set) var indexColumns: [IndexColumn] = []
     let seeds: [HashSeed]
     /// The columns that a pass reads.
     let list: SelectList
@@ -60,12 +62,12 @@ struct DestinationRules: Sendable {
         self.indexes = indexes
         let columns = indexes.map { index in index.columns.map { list.place(of: $0.name) } }
         var next = list.names.count
-        indexColumns = zip(indexes, columns).map { index, columns in
-            guard index.condition != nil else {
-                return IndexColumns(columns: columns, condition: nil)
+        for (number, index) in indexes.enumerated() {
+            let condition = index.condition.map { _ in next }
+            if condition != nil { next += 1 }
+            indexColumns += columns[number].map {
+                IndexColumn(index: number, column: $0, condition: condition)
             }
-            next += 1
-            return IndexColumns(columns: columns, condition: next - 1)
         }
         seeds = list.names.map { HashSeed("\(table.name).\($0)") }
         self.list = list

@@ -79,8 +79,8 @@ package struct DestinationScan {
     package func sums(table: String, places: [LinkLocation]) throws(StoreError) -> PartialResult {
         var tally = Tally(self)
         var link = FoundLink()
+        let (rows, rules) = (rows, rules)
         let current = rows.row
-        let rules = rules
         while try rows.step() {
             tally.rows += 1
             let key = current.integer(0)
@@ -124,15 +124,10 @@ package struct DestinationScan {
             tally.digests[column] = CellReader.stored(
                 current, column, rules.seeds[column], row)
         }
-        for index in rules.indexColumns.indices {
-            if let condition = rules.indexColumns[index].condition, current.integer(condition) == 0
-            {
-                continue
-            }
-            for column in rules.indexColumns[index].columns {
-                let digest = tally.digests[column]
-                tally.indexSums[index].add(high: digest.high, low: digest.low)
-            }
+        for entry in rules.indexColumns {
+            if let condition = entry.condition, current.integer(condition) == 0 { continue }
+            let digest = tally.digests[entry.column]
+            tally.indexSums[entry.index].add(high: digest.high, low: digest.low)
         }
     }
 

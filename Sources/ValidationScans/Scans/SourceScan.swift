@@ -102,8 +102,8 @@ package struct SourceScan {
     package func sums(table: String, places: [LinkLocation]) throws(StoreError) -> PartialResult {
         var tally = Tally(self)
         var link = FoundLink()
+        let (rows, rules) = (rows, rules)
         let current = rows.row
-        let rules = rules
         let tests = rules.list.names.count
         while try rows.step() {
             tally.rows += 1

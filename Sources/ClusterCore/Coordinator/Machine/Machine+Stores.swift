@@ -286,6 +286,8 @@ extension CoordinatorMachine {
             state.move(store: index, to: .validating)
             if let key = state.stores.key(index) { state.note(.store(key, .stage(.validate))) }
             state.ask(.validate, index)
+        case (.index, .needsOtherPlan(let reason)):
+            replan(index, FailureReason(.wrongPlan, reason))
         case (.validate, .validated): state.validated(index)
         case (.validate, .different(let text)):
             if let key = state.stores.key(index) { state.record(.progressReset(key, reason: text)) }
