@@ -9,8 +9,9 @@ final class RecordMaker {
     private var buffers: [GrowingBytes?]
     /// The serial types of constant texts and blobs, by column.
     private var constantTypes: [UInt64]
-    /// What gives computed values, by column.
-    private let computers: [CellComputer?]
+    private let computed: [ComputedColumn]
+    /// Keys to which one number is added.
+    private let keys: [KeyCopy]
     /// Columns whose values are copied.
     private let copies: [ValueCopy]
     /// The other columns that differ from row to row.
@@ -28,9 +29,10 @@ final class RecordMaker {
         record = NewRecord(columns: columns.count)
         buffers = Array(repeating: nil, count: columns.count)
         constantTypes = Array(repeating: 0, count: columns.count)
-        computers = columns.map { column in
-            if case .computed(let cell, _) = column.step { CellComputer(cell) } else { nil }
+        computed = columns.enumerated().compactMap {
+            ComputedColumn($0.element, column: $0.offset)
         }
+        keys = columns.enumerated().compactMap { KeyCopy($0.element, column: $0.offset) }
         copies = columns.enumerated().compactMap { ValueCopy($0.element, column: $0.offset) }
         for (place, column) in columns.enumerated() {
             let constant: RecordProgram.Constant? =
@@ -39,7 +41,6 @@ final class RecordMaker {
                 case .copy(_, let value): value
                 default: nil
                 }
-            if computers[place] != nil { buffers[place] = GrowingBytes() }
             switch constant {
             case .text(let bytes)?: keep(bytes, isText: true, place)
             case .blob(let bytes)?: keep(bytes, isText: false, place)
@@ -51,7 +52,7 @@ final class RecordMaker {
             switch column.step {
             case .constant(let value):
                 if !put(value, column.affinity, place) { hasConstants = false }
-            case .copy: break
+            case .copy, .computed, .key(_, offset: .common): break
             default: others.append(place)
             }
         }
@@ -76,6 +77,12 @@ final class RecordMaker {
             } else {
                 guard set(copy.column, row) else { return false }
             }
+        }
+        for key in keys {
+            guard copy(key.target, key.offset, row, key.column) else { return false }
+        }
+        for own in computed {
+            guard compute(own, row) else { return false }
         }
         for column in others {
             guard set(column, row) else { return false }
@@ -129,52 +136,52 @@ final class RecordMaker {
             let isInline = from[0] == Self.inline
             record.set(column, type: isInline ? type - 2 : type, isInline ? from + 1 : from)
             return true
-        case .computed(_, let fields): return compute(column, fields, row, affinity)
+        // Looked at by itself.
+        case .computed: return false
         }
     }
 
-    private func compute(
-        _ column: Int, _ fields: [RecordProgram.Field], _ row: TableRecords.Row,
-        _ affinity: RecordProgram.Affinity
-    ) -> Bool {
-        guard let computer = computers[column], let buffer = buffers[column] else { return false }
-        let keep = { (bytes: UnsafeRawBufferPointer) in
-            buffer.removeAll()
-            if let start = bytes.bindMemory(to: UInt8.self).baseAddress {
-                buffer.append(start, bytes.count)
-            }
+    /// A key to which one number is added.
+    private struct KeyCopy {
+        let column: Int
+        let target: RecordProgram.Target
+        let offset: Int64
+
+        init?(_ column: RecordProgram.Column, column number: Int) {
+            guard case .key(let target, .common(let offset)) = column.step else { return nil }
+            self.column = number
+            self.target = target
+            self.offset = offset
         }
-        let takesText = affinity == .text || affinity == .blob
-        switch computer.value({ Self.input(row, fields[$0]) }, text: keep) {
+    }
+
+    private func copy(
+        _ target: RecordProgram.Target, _ offset: Int64, _ row: TableRecords.Row, _ column: Int
+    ) -> Bool {
+        number(row, target, column, mayLackKey: false) { key, _ in
+            let (sum, isOver) = key.addingReportingOverflow(offset)
+            return isOver ? nil : .some(sum)
+        }
+    }
+
+    private func compute(_ own: ComputedColumn, _ row: TableRecords.Row) -> Bool {
+        let (column, buffer) = (own.column, own.buffer)
+        switch own.value(of: row) {
         case nil, .argument?: return false
         case .null?: record.setNull(column)
-        case .integer(let number)?: return put(.integer(number), affinity, column)
-        case .real(let number)?: return put(.real(number), affinity, column)
-        case .given? where takesText:
+        case .integer(let number)?: return put(.integer(number), own.affinity, column)
+        case .real(let number)?: return put(.real(number), own.affinity, column)
+        case .given? where own.takesText:
             record.set(column, type: UInt64(2 * buffer.count + 13), UnsafePointer(buffer.start))
-        case .text(let bytes)? where takesText:
-            bytes.withUnsafeBytes(keep)
+        case .text(let bytes)? where own.takesText:
+            bytes.withUnsafeBytes(own.keep)
             record.set(column, type: UInt64(2 * bytes.count + 13), UnsafePointer(buffer.start))
         case .blob(let bytes)?:
-            bytes.withUnsafeBytes(keep)
+            bytes.withUnsafeBytes(own.keep)
             record.set(column, type: UInt64(2 * bytes.count + 12), UnsafePointer(buffer.start))
         case .given?, .text?: return false
         }
         return true
-    }
-
-    private static func input(
-        _ row: TableRecords.Row, _ field: RecordProgram.Field
-    ) -> StoredInput {
-        let type = row.types[field.place]
-        guard type != 0, let bytes = row.values[field.place] else { return .null }
-        if type >= 12 {
-            let content = UnsafeRawBufferPointer(start: bytes, count: Int((type - 12) / 2))
-            return type & 1 == 1 ? .text(content) : .blob(content)
-        }
-        if type == 7 { return .real(RecordBytes.real(bytes)) }
-        let number = RecordBytes.integer(type, bytes)
-        return field.isReal ? .real(Double(number)) : .integer(number)
     }
 
     private static func find(_ entity: Int64?, _ choice: RecordProgram.Choice) -> Int64? {

@@ -26,7 +26,7 @@ struct OneRunCommand: ParsableCommand {
         let opened = try StoreOpener().open(StoreLocation(FilePath(template)), scratch: folder)
         let request = RunRequest(
             destination: .model(try DestinationModel(template: opened)),
-            options: PlanOptions(strategy: .partitioned), output: FilePath(output).parent,
+            options: PlanOptions(), output: FilePath(output).parent,
             state: folder, inputs: [FilePath(store)], slots: slots, waitsForRoom: false)
         let found = FoundStore(
             number: 1, location: StoreLocation(FilePath(store)),

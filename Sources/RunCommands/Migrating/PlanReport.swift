@@ -65,6 +65,7 @@ struct PlanReport: Hashable, Sendable, Codable {
             planned.plan, store: planned.source.path.description,
             oddities: planned.original.oddities)
         losses = planned.losses ?? []
+        strategy = planned.strategy
         steps = planned.steps
         let files = steps.compactMap(\.mapping)
         mapping = files.isEmpty ? nil : files.joined(separator: ", ")

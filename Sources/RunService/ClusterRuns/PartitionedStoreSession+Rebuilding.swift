@@ -1,22 +1,15 @@
-import CoreDataStore
 import DurableFiles
 import MigrationEngine
 import MigrationPlans
-import RunLedger
 import StateFolders
 import StoreRuns
 
 // Stores that this process makes from their pages, in one go and without jobs.
 extension PartitionedStoreSession {
-    /// The largest source, in bytes: a run that is stopped begins again with the store.
-    private static let rebuildLimit: Int64 = 4 << 30
-
-    /// Whether a store can be made from its pages, and the user asked for nothing else.
+    /// Whether a store is made from its pages.
     func rebuilds(_ planned: PlannedStore) throws(RunError) -> Bool {
-        let options = shared.context.request.options
-        guard shared.rebuildsStores, !needsStatements, options.strategy == nil,
-            options.partition == .auto, planned.source.bytes <= Self.rebuildLimit,
-            run.builder.canRebuild(planned)
+        guard shared.rebuildsStores, !needsStatements,
+            planned.canBeRebuilt(shared.context.request.options, files)
         else { return false }
         // What workers delivered to an earlier process is not made again.
         return try receipts().isEmpty

@@ -30,8 +30,6 @@ package final class PartitionedStoreSession {
     private var assembler: StoreAssembler?
     var validation: ValidationRun?
     private(set) var report: ValidationReport?
-    /// Whether this process makes the store from its pages, without jobs.
-    private var isRebuilt = false
     /// Whether that was tried, and statements are needed after all.
     var needsStatements = false
     /// When the last step ended, so that the time in which workers copy is known.
@@ -127,7 +125,8 @@ extension PartitionedStoreSession {
         if !isKept { try run.write(file) }
         self.planned = planned
         self.file = file
-        isRebuilt = try rebuilds(planned)
+        let isRebuilt = try rebuilds(planned)
+        self.planned?.isRebuilt = isRebuilt
         let assembler = isRebuilt ? nil : try opened()
         let steps = assembler?.steps.filter(\.takesShards) ?? []
         let done = assembler.map { $0.steps.prefix($0.done).count(where: \.takesShards) } ?? 0
@@ -301,7 +300,7 @@ extension PartitionedStoreSession {
     /// - Throws: `RunError`; the call can be repeated.
     package func index() throws(RunError) -> Bool {
         let (planned, _) = try known()
-        if isRebuilt { return try rebuild(planned) }
+        if planned.isRebuilt { return try rebuild(planned) }
         try assemble(planned)
         return true
     }

@@ -42,7 +42,13 @@ package struct PlannedStore: Sendable {
     /// Files of routing passes, by their place in the plan.
     package let routes: [Int: FilePath]
 
+    /// Whether the store is made from its pages in one go, without its chunks.
+    package var isRebuilt = false
+
     package var plan: MigrationPlan { laidOut.plan }
+
+    /// How the store is migrated.
+    package var strategy: Strategy { isRebuilt ? .whole : plan.strategy }
 
     /// The digest of the source's version hashes, as its metadata have them.
     package var sourceDigest: String {

@@ -60,6 +60,7 @@ package struct StorePlanning: Sendable {
             if case .success = result { throw .file(error) }
         }
         var planned = try result.get()
+        planned.isRebuilt = planned.canBeRebuilt(request.options, files)
         if case .model(let model) = request.destination {
             planned.isUnchanged = planned.original.metadata.versionHashes == model.hashes.entities
         }

@@ -69,8 +69,8 @@ extension StoreResult {
         to = Version(
             plan.destinationModel, hashes: planned.destination.hashes, framework: plan.framework)
         steps = planned.steps
-        strategy = plan.strategy
-        chunks = plan.chunks.count
+        strategy = planned.strategy
+        chunks = planned.isRebuilt ? 1 : plan.chunks.count
         linkChunks = plan.linkChunks.count
         sourceBytes = planned.resources.sourceBytes
         self.outputBytes = outputBytes

@@ -83,9 +83,6 @@ package struct ResultBuilder {
             files: files)
     }
 
-    /// Whether a plan asks for nothing that only statements do.
-    package func canRebuild(_ planned: PlannedStore) -> Bool { storeRebuild(planned) != nil }
-
     /// Makes the file page by page.
     ///
     /// - Parameter planned: the store and its plan.
