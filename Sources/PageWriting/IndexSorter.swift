@@ -49,6 +49,7 @@ final class IndexSorter {
     private let columns: [Int?]
     private let bytes: GrowingBytes
     private let budget: Int
+    private let longest: Int
     private var entries: [Entry] = []
     private var spare: [Entry] = []
     private let scratch: FilePath
@@ -59,15 +60,18 @@ final class IndexSorter {
     ///   - order: of the entries.
     ///   - columns: the indexed columns by their places in the table; nil for the rowid.
     ///   - budget: bytes of memory that entries take; twice as much beside them.
+    ///   - longest: the most bytes of an entry: one of each run is in memory when runs are merged.
     ///   - scratch: a name that the scratch file has for a moment.
     ///   - files: makes it.
     init(
-        _ order: IndexKeyOrder, _ columns: [Int?], budget: Int, scratch: FilePath,
+        _ order: IndexKeyOrder, _ columns: [Int?], budget: Int, longest: Int = .max,
+        scratch: FilePath,
         _ files: DurableFileSystem
     ) {
         self.order = order
         self.columns = columns
         self.budget = budget
+        self.longest = longest
         self.scratch = scratch
         self.files = files
         bytes = GrowingBytes(capacity: min(budget, 1 << 12))
@@ -76,8 +80,9 @@ final class IndexSorter {
     /// Adds the entry of a row.
     ///
     /// - Parameter row: of the table.
+    /// - Returns: false for an entry that is too long.
     /// - Throws: `EngineError` where a scratch file cannot be written.
-    func add(_ row: TableRecords.Row) throws(EngineError) {
+    func add(_ row: TableRecords.Row) throws(EngineError) -> Bool {
         let own = RecordBytes.type(of: row.rowid)
         let ownSize = RecordBytes.size(ofType: own) ?? 0
         var header = RecordBytes.varintSize(own)
@@ -90,6 +95,7 @@ final class IndexSorter {
         // The length of the header counts itself.
         header += header < 127 ? 1 : 2
         let size = header + content
+        guard size <= longest else { return false }
         if !entries.isEmpty, bytes.count + size + 4 > budget || entries.count > budget / 12 {
             try spill()
         }
@@ -117,6 +123,7 @@ final class IndexSorter {
         _ = put(row.rowid, ownSize, value)
         entries.append(Entry(prefix: order.prefix(record), place: bytes.count + 4))
         bytes.take(size + 4)
+        return true
     }
 
     private func put(

@@ -22,19 +22,15 @@ final class LeafBatch: @unchecked Sendable {
 
     private(set) var pages: [Page] = []
     private(set) var links: [Link] = []
-    /// Records that end in the batch.
-    var rows: Int64 = 0
     /// The first rowid of rows that follow each other, where the batch has it.
     var firstRowid: Int64?
     private let bytes: GrowingBytes
     private let pageSize: Int
 
-    /// - Parameters:
-    ///   - format: of the pages.
-    ///   - room: pages for which space is set aside.
-    init(_ format: PageFormat, room: Int) {
+    /// - Parameter format: of the pages.
+    init(_ format: PageFormat) {
         pageSize = format.pageSize
-        bytes = GrowingBytes(capacity: room * pageSize)
+        bytes = GrowingBytes(capacity: 0)
     }
 
     /// Bytes of all pages.
@@ -56,7 +52,6 @@ final class LeafBatch: @unchecked Sendable {
         pages.removeAll(keepingCapacity: true)
         links.removeAll(keepingCapacity: true)
         bytes.removeAll()
-        rows = 0
         firstRowid = nil
     }
 }

@@ -34,11 +34,8 @@ final class LeafFiller {
         content = format.usable
         leaf = GrowingBytes(zeros: format.pageSize)
         scratch = GrowingBytes(zeros: format.pageSize)
-        batch = Self.emptyBatch(format)
+        batch = LeafBatch(format)
     }
-
-    /// A batch for leaves of a format.
-    static func emptyBatch(_ format: PageFormat) -> LeafBatch { LeafBatch(format, room: 0) }
 
     /// Appends a record.
     ///
@@ -73,7 +70,6 @@ final class LeafFiller {
             record.write(to: leaf.start + place)
         }
         lastRowid = rowid
-        batch.rows += 1
         return true
     }
 

@@ -146,7 +146,6 @@ package struct PageIndexes {
         try TableRecords(pages.image, root: table, columns: columns).forEach {
             row throws(EngineError) in
             try sorter.add(row)
-            return true
         }
         let isFilled = try IndexTreeWriter(pages, root: target.root).fill(
             from: [sorter], IndexKeyOrder(descending: target.layout.columns.map(\.isDescending)),

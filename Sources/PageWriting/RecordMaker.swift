@@ -97,7 +97,6 @@ final class RecordMaker {
         case .copy(let field, let other):
             if row.types[field.place] == 0, let other { return put(other, affinity, column) }
             return copy(row, field, affinity, column)
-        case .constant(let value): return put(value, affinity, column)
         case .key(let target, let offset):
             return number(row, target, column, mayLackKey: false) { key, entity in
                 guard let own = Self.find(entity, offset) else { return .some(nil) }
@@ -136,8 +135,8 @@ final class RecordMaker {
             let isInline = from[0] == Self.inline
             record.set(column, type: isInline ? type - 2 : type, isInline ? from + 1 : from)
             return true
-        // Looked at by itself.
-        case .computed: return false
+        // Looked at by themselves.
+        case .constant, .computed: return false
         }
     }
 

@@ -15,23 +15,25 @@ final class RowSink: @unchecked Sendable {
     /// - Parameters:
     ///   - format: of the pages.
     ///   - indexes: of the table.
-    ///   - settings: of the table; all sinks share its memory.
-    ///   - lane: the number of the thread; nil for the one that owns the table.
+    ///   - settings: of the table.
+    ///   - lane: the number of the thread, and how many share the memory; nil for the thread that
+    ///     owns the table.
     ///   - flush: takes filled leaves away.
     init(
         _ format: PageFormat, _ indexes: [TableRebuild.Index], _ settings: TableRebuild.Settings,
-        lane: Int?, flush: @escaping LeafFiller.Flush
+        lane: (number: Int, count: Int)?, flush: @escaping LeafFiller.Flush
     ) {
         filler = LeafFiller(format, flush: flush)
-        let share = lane == nil ? 1 : settings.threads
+        let share = lane?.count ?? 1
         // Threads make and remove their scratch files at the same time.
-        let scratch = lane.map { settings.scratch.adding(suffix: "-\($0)") } ?? settings.scratch
+        let scratch =
+            lane.map { settings.scratch.adding(suffix: "-\($0.number)") } ?? settings.scratch
         sorters = ContiguousArray(
             indexes.map { index in
                 IndexSorter(
                     IndexKeyOrder(descending: index.descending), index.columns,
-                    budget: settings.budget / indexes.count / share, scratch: scratch,
-                    settings.files)
+                    budget: settings.budget / indexes.count / share,
+                    longest: settings.longest, scratch: scratch, settings.files)
             })
     }
 
@@ -48,7 +50,9 @@ final class RowSink: @unchecked Sendable {
         let row = TableRecords.Row(
             rowid: rowid, types: UnsafePointer(record.types),
             values: UnsafePointer(record.values))
-        for place in sorters.indices { try sorters[place].add(row) }
+        for place in sorters.indices {
+            guard try sorters[place].add(row) else { return false }
+        }
         return true
     }
 }

@@ -22,7 +22,7 @@ final class RowLane: Sendable {
     private static let capacity = 8
 
     init(
-        _ number: Int, _ format: PageFormat, _ indexes: [TableRebuild.Index],
+        _ number: Int, of count: Int, _ format: PageFormat, _ indexes: [TableRebuild.Index],
         _ settings: TableRebuild.Settings
     ) {
         self.number = number
@@ -30,9 +30,10 @@ final class RowLane: Sendable {
         let empty = BoundedMailbox<LeafBatch>(capacity: Self.capacity)
         self.messages = messages
         self.empty = empty
-        sink = RowSink(format, indexes, settings, lane: number) { batch throws(EngineError) in
+        sink = RowSink(format, indexes, settings, lane: (number, count)) {
+            batch throws(EngineError) in
             guard messages.send(.batch(batch)) else { throw .store(.cancelled("")) }
-            return empty.receiveNow(upTo: 1).first ?? LeafFiller.emptyBatch(format)
+            return empty.receiveNow(upTo: 1).first ?? LeafBatch(format)
         }
     }
 
@@ -119,10 +120,14 @@ struct RowThreads {
         }
     }
 
-    /// Waits for the ends of the threads; those that have work left drop it.
-    func end() {
-        // Without failure all messages were received, and the threads have ended or are about to.
-        for lane in lanes { lane.close() }
+    /// Waits for the ends of the threads.
+    ///
+    /// - Parameter isDone: whether all parts were received; otherwise threads drop their work, and
+    ///   their lanes are of no more use.
+    func end(isDone: Bool) {
+        if !isDone {
+            for lane in lanes { lane.close() }
+        }
         for thread in threads { thread.join() }
     }
 }

@@ -18,20 +18,36 @@ package final class TableRebuild {
 
     /// How a table is filled.
     package struct Settings {
-        /// Bytes of memory for the entries of all indexes; twice as much beside them.
+        /// Bytes of memory for the entries of all indexes of the threads that make rows, and as many
+        /// for this one; twice as much beside them.
         package let budget: Int
-        /// Threads that make rows of a large table.
+        /// The most threads that make rows of a large table.
         package let threads: Int
+        /// The least bytes for the entries of one index: fewer make many runs.
+        package let least: Int
+        /// The most bytes of an index's entry, of which one for each run is in memory when runs are
+        /// merged; longer ones are out of reach.
+        package let longest: Int
         /// A name that scratch files have for a moment, and its beginning.
         package let scratch: FilePath
         package let files: DurableFileSystem
 
-        package init(budget: Int, threads: Int = 1, scratch: FilePath, files: DurableFileSystem) {
+        package init(
+            budget: Int, threads: Int = 1, least: Int = 512 << 10, longest: Int = 64 << 10,
+            scratch: FilePath, files: DurableFileSystem
+        ) {
             self.budget = budget
             self.threads = threads
+            self.least = least
+            self.longest = longest
             self.scratch = scratch
             self.files = files
         }
+    }
+
+    /// Threads that make rows: not so many that their share of memory is too small.
+    private var threadCount: Int {
+        min(settings.threads, settings.budget / settings.least / max(1, indexes.count))
     }
 
     /// Whether all rowids came behind each other so far.
@@ -57,7 +73,8 @@ package final class TableRebuild {
         self.order = order
         own = RowSink(pages.image.format, indexes, settings, lane: nil) {
             batch throws(EngineError) in
-            if try !table.append(batch) { order.isKept = false }
+            // What follows a batch that was refused may name its pages.
+            if order.isKept, try !table.append(batch) { order.isKept = false }
             batch.clear()
             return batch
         }
@@ -72,16 +89,16 @@ package final class TableRebuild {
         guard rows.keys != nil else { return 0 }
         let records = TableRecords(image, root: rows.root, columns: rows.fields)
         // Rows that are numbered have to be counted first.
-        if settings.threads > 1, rows.offset != nil, !image.isInMemory {
+        if threadCount > 1, rows.offset != nil, !image.isInMemory {
             let parts = try records.parts()
-            if parts.count >= 2 * settings.threads {
+            if parts.count >= 2 * threadCount {
                 return try copy(rows, parts, of: image.path)
             }
         }
         let copier = RowCopier(rows)
         let before = own.count
         let isDone = try records.forEach { row throws(EngineError) in
-            try copier.copy(row, into: own)
+            try copier.copy(row, into: own) && order.isKept
         }
         return isDone && order.isKept ? own.count - before : nil
     }
@@ -91,13 +108,16 @@ package final class TableRebuild {
         _ rows: Rows, _ parts: [UInt32], of path: FilePath
     ) throws(EngineError) -> Int64? {
         try own.filler.endPart()
+        guard order.isKept else { return nil }
         if lanes.isEmpty {
-            lanes = (0..<settings.threads).map {
-                RowLane($0, pages.image.format, indexes, settings)
+            let count = threadCount
+            lanes = (0..<count).map {
+                RowLane($0, of: count, pages.image.format, indexes, settings)
             }
         }
         let threads = try RowThreads(lanes, rows, parts, of: path, settings.files)
-        defer { threads.end() }
+        var isDone = false
+        defer { threads.end(isDone: isDone) }
         var count: Int64 = 0
         for place in parts.indices {
             let lane = lanes[place % lanes.count]
@@ -115,6 +135,7 @@ package final class TableRebuild {
                 }
             }
         }
+        isDone = true
         return count
     }
 

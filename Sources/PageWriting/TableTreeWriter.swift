@@ -35,8 +35,6 @@ final class TableTreeWriter {
     private var numbers: [UInt32] = []
     private var levels: [Inner] = []
     private let scratch: GrowingBytes
-    /// Records in the leaves that were appended.
-    private(set) var count: Int64 = 0
 
     /// - Parameters:
     ///   - pages: takes all pages but the root.
@@ -66,6 +64,9 @@ final class TableTreeWriter {
         for (place, page) in batch.pages.enumerated() {
             let bytes = batch.page(place)
             for link in batch.links[page.links] {
+                guard numbers.indices.contains(link.page) else {
+                    throw .internalError("a page of ours names one that was not written")
+                }
                 RecordBytes.put(numbers[link.page], bytes + link.place, 4)
             }
             let named = batch.links[page.links].map { numbers[$0.page] }
@@ -79,7 +80,6 @@ final class TableTreeWriter {
                 numbers.append(number)
             }
         }
-        count += batch.rows
         return true
     }
 

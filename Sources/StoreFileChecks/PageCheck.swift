@@ -1,7 +1,5 @@
 package import CoreDataStore
-import DurableFiles
 package import SafeSQLite
-import StorePages
 import Synchronization
 import Threads
 
@@ -40,28 +38,11 @@ package final class PageCheck: Sendable {
         thread = try OwnedThread(name: "page check") {
             do throws(StoreError) {
                 try StatementStop.reaching(stop) { () throws(StoreError) in
-                    if try !Self.isSound(source) { try StoreOpener.checkPages(of: source) }
+                    try StoreOpener.checkPages(of: source)
                 }
             } catch {
                 found.error.withLock { $0 = error }
             }
-        }
-    }
-
-    /// Whether the walk over all pages, which takes a fifth of SQLite's time, finds nothing that
-    /// SQLite should look at.
-    private static func isSound(_ source: SourceStore) throws(StoreError) -> Bool {
-        do throws(StoreError) {
-            let connection = try Connection(
-                path: source.database, mode: .immutable, named: source.path)
-            let facts = try PageWalk.SchemaFacts(connection)
-            try connection.close()
-            return try PageWalk(source.database, DurableFileSystem())
-                .isSound(source.schema, facts)
-        } catch {
-            // SQLite has the words for what is wrong.
-            if case .cancelled = error { throw error }
-            return false
         }
     }
 

@@ -71,6 +71,35 @@ import Testing
         }
     }
 
+    /// The run goes on under a coordinator whose workers are elsewhere.
+    @Test(arguments: [false, true])
+    func whatARebuildLeftIsNoPartOfJobs(isComplete: Bool) throws {
+        try SharingLab.run { lab in
+            let (run, store) = try begin(lab)
+            let before = try bodies(store, "ZBODY")
+            let first = try Life(lab, run)
+            try first.prepare()
+            if isComplete {
+                #expect(try first.chunked.index())
+            } else {
+                // Tables without rows.
+                let made = first.chunked.places.building
+                let queue = try DatabaseQueue(path: made.description)
+                try queue.writeWithoutTransaction {
+                    try $0.execute(sql: "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY)")
+                }
+                try queue.close()
+            }
+            first.chunked.close()
+            lab.dependencies.rebuildsStores = false
+            let second = try Life(lab, lab.begin([store]))
+            #expect(try !second.prepare().steps.isEmpty)
+            try second.build()
+            try second.finish()
+            #expect(try bodies(store) == before)
+        }
+    }
+
     @Test func rowsOutOfReachAreCopiedByJobs() throws {
         try SharingLab.run { lab in
             let (run, store) = try begin(

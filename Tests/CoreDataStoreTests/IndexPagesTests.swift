@@ -113,9 +113,8 @@ import Testing
             let columns = (index.columns.max() ?? 0) + 2
             try TableRecords(pages.image, root: table, columns: columns).forEach {
                 record throws(EngineError) in
-                try sorters[row % sorters.count].add(record)
                 row += 1
-                return true
+                return try sorters[row % sorters.count].add(record)
             }
             let isFilled = try IndexTreeWriter(pages, root: root).fill(
                 from: sorters, order, isUnique: false)
@@ -227,7 +226,6 @@ import Testing
                 try TableRecords(image, root: root, columns: 3).forEach {
                     row throws(EngineError) in
                     try sorter.add(row)
-                    return true
                 }
                 var found: [Int64] = []
                 try IndexSorter.forEach(of: [sorter]) { entry, count throws(EngineError) in

@@ -153,18 +153,21 @@ import Testing
                     root: roots[3], columns: [2, 1], descending: [true, false], isUnique: false),
             ],
             TableRebuild.Settings(
-                budget: 60_000, threads: threads, scratch: path.adding(suffix: "-run"),
-                files: files))
+                budget: 60_000, threads: threads, least: 1, longest: .max,
+                scratch: path.adding(suffix: "-run"), files: files))
         let columns = shape.types.enumerated().map { place, type in
             RecordProgram.Column(
                 .copy(.init(place: place + 1, isReal: type == 2), orElse: nil),
                 Self.affinities[type])
         }
-        let rows = TableRebuild.Rows(
-            root: source, keys: Int64.min...Int64.max,
-            programs: .same(RecordProgram([.init(.constant(.null), .blob)] + columns)),
-            offset: offset, needed: [], leavesOut: false)
-        #expect(try table.copy(rows, from: read) != nil)
+        // As of two tables that become one.
+        for keys in [Int64.min...5_000, 5_001...Int64.max] {
+            let rows = TableRebuild.Rows(
+                root: source, keys: keys,
+                programs: .same(RecordProgram([.init(.constant(.null), .blob)] + columns)),
+                offset: offset, needed: [], leavesOut: false)
+            #expect(try table.copy(rows, from: read) != nil)
+        }
         #expect(try table.finish())
         try pages.finish()
         if isInMemory {
@@ -172,6 +175,50 @@ import Testing
             let made = try files.create(path)
             try made.write(image.bytes)
             try made.close()
+        }
+    }
+
+    /// Rows that come a second time are out of reach, also those whose pages were written before
+    /// that was seen; so are entries of an index that are too long to be merged.
+    @Test(arguments: [1 << 10, 1 << 21])
+    func rowsOutOfOrderAndLongEntriesAreOutOfReach(longest: Int) throws {
+        try withTemporaryFolder { folder in
+            let files = DurableFileSystem()
+            let paths = ["from", "to"].map { folder.appendingPathComponent($0).path }
+            var roots: [UInt32] = []
+            for path in paths {
+                let queue = try DatabaseQueue(path: path)
+                roots = try queue.writeWithoutTransaction { database in
+                    try database.execute(
+                        sql: "CREATE TABLE t (k INTEGER PRIMARY KEY, c BLOB); "
+                            + "CREATE INDEX i ON t (c)")
+                    if path == paths[0] {
+                        try database.execute(
+                            sql: "INSERT INTO t VALUES (1, zeroblob(700000)), (2, x'00')")
+                    }
+                    return try ["t", "i"].map { try root($0, database) }
+                }
+                try queue.close()
+            }
+            let pages = PageAppender(try PageImage(FilePath(paths[1]), files))
+            let table = try TableRebuild(
+                pages, root: roots[0],
+                indexes: [
+                    .init(root: roots[1], columns: [1], descending: [false], isUnique: false)
+                ],
+                TableRebuild.Settings(
+                    budget: 1 << 22, longest: longest, scratch: FilePath(paths[1] + "-run"),
+                    files: files))
+            let rows = TableRebuild.Rows(
+                root: roots[0], keys: 1...2,
+                programs: .same(
+                    RecordProgram([
+                        .init(.constant(.null), .blob),
+                        .init(.copy(.init(place: 1, isReal: false), orElse: nil), .blob),
+                    ])), offset: 0, needed: [], leavesOut: false)
+            let read = try PageImage(reading: FilePath(paths[0]), files)
+            #expect(try table.copy(rows, from: read) == (longest > 700_000 ? 2 : nil))
+            #expect(try table.copy(rows, from: read) == nil)
         }
     }
 }

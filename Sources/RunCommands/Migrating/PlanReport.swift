@@ -66,6 +66,7 @@ struct PlanReport: Hashable, Sendable, Codable {
             oddities: planned.original.oddities)
         losses = planned.losses ?? []
         strategy = planned.strategy
+        if planned.isRebuilt { chunks = tables.count }
         steps = planned.steps
         let files = steps.compactMap(\.mapping)
         mapping = files.isEmpty ? nil : files.joined(separator: ", ")

@@ -15,12 +15,22 @@ extension PartitionedStoreSession {
         return try receipts().isEmpty
     }
 
+    /// Removes a result that an earlier process began, perhaps in another way, and of which no job
+    /// is a part.
+    func removeUnfinished() throws(RunError) {
+        try RunError.translating {
+            for path in StoreLocation(places.building).files + [places.buildingSupport] {
+                try files.removeScratchTree(path)
+            }
+        }
+    }
+
     /// Makes the store; the validation's source side runs meanwhile.
     ///
     /// - Returns: false where statements are needed after all.
     /// - Throws: `RunError`; the call can be repeated.
     func rebuild(_ planned: PlannedStore) throws(RunError) -> Bool {
-        try RunError.translating { try files.removeScratchTree(places.building) }
+        try removeUnfinished()
         let isMade = try RunError.engine { () throws(EngineError) in
             validation?.end()
             validation = try run.builder.beginValidation(planned, nil)

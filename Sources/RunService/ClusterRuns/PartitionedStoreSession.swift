@@ -91,6 +91,7 @@ extension PartitionedStoreSession {
         case .none: break
         case .void(let reason): voided = reason
         case .kept(let planned):
+            if try receipts().isEmpty { try removeUnfinished() }
             if let reason = try lostShards(of: planned) {
                 voided = reason
                 // What it has open is about to be removed.
