@@ -18,8 +18,8 @@ package final class TableRebuild {
 
     /// How a table is filled.
     package struct Settings {
-        /// Bytes of memory for the entries of all indexes of the threads that make rows, and as many
-        /// for this one; twice as much beside them.
+        /// Bytes of memory for the entries of all indexes that the threads collect, and as many for
+        /// this one's; twice as much beside them.
         package let budget: Int
         /// The most threads that make rows of a large table.
         package let threads: Int

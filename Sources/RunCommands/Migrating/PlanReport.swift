@@ -66,7 +66,6 @@ struct PlanReport: Hashable, Sendable, Codable {
             oddities: planned.original.oddities)
         losses = planned.losses ?? []
         strategy = planned.strategy
-        if planned.isRebuilt { chunks = tables.count }
         steps = planned.steps
         let files = steps.compactMap(\.mapping)
         mapping = files.isEmpty ? nil : files.joined(separator: ", ")
@@ -74,6 +73,12 @@ struct PlanReport: Hashable, Sendable, Codable {
         changedURIs = planned.changedURIs
         extras = planned.extras.map(ExtraOutcome.init)
         resources = planned.resources
+        if planned.isRebuilt {
+            for place in tables.indices { tables[place].chunks = 1 }
+            chunks = tables.count
+            // The result, and runs of index entries, whose files have no names.
+            resources.files = 1
+        }
         sourceFramework = planned.original.metadata.framework.number
         notes = planned.notes + filterNotes
         if planned.isUnchanged {
