@@ -145,7 +145,7 @@ private struct WrongPolicy: MigrationPolicy {
             } catch let error as RunError {
                 text = "\(error)"
                 #expect(
-                    [.policyFailed, .noMapping, .dataRefused].contains(error.cause),
+                    [.policyFailed, .noMapping, .policyMissing, .dataRefused].contains(error.cause),
                     "\(error.cause)")
             }
             try lab.expectNothingLeft()
