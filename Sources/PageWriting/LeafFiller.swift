@@ -19,7 +19,7 @@ final class LeafFiller {
     /// Overflow pages since the last leaf.
     private var overflows = 0
     private(set) var batch: LeafBatch
-    /// Gives up a batch that has become long, also between the pages of one record.
+    /// Hands over a batch that has become long, also between the pages of one record.
     private let flush: Flush
 
     /// Bytes of a batch that is long.
@@ -109,13 +109,13 @@ final class LeafFiller {
         try flushIfLong()
     }
 
-    /// Gives up what is there, with the leaf that is being filled.
+    /// Hands over what is there, with the leaf that is being filled.
     func finish() throws(EngineError) {
         try closeLeaf()
         batch = try flush(batch)
     }
 
-    /// Gives up what is there; rows that are appended from now on need not come behind.
+    /// Hands over what is there; rows that are appended from now on need not come behind.
     func endPart() throws(EngineError) {
         try finish()
         lastRowid = nil
