@@ -152,12 +152,17 @@ let package = Package(
         layer(
             "PageWriting",
             mapping + ["MigrationPlans", "CoreDataStore", "SafeSQLite", "DurableFiles", "Threads"]),
+        // Groups of rows by UUID, and their shards, merged page by page (decision 0049).
+        layer(
+            "ShardPages",
+            ["PageWriting", "MigrationPlans", "CoreDataStore", "SafeSQLite", "DurableFiles"]),
         // Copying, merging, linking by a plan: synchronous functions over files.
         layer(
             "MigrationEngine",
             mapping + [
-                "ExpressionEvaluation", "PageWriting", "MigrationPlans", "CoreDataStore",
-                "StorePages", "SafeSQLite", "ModelFiles", "Jobs", "DurableFiles", grdb,
+                "ExpressionEvaluation", "ShardPages", "PageWriting", "MigrationPlans",
+                "CoreDataStore", "StorePages", "SafeSQLite", "ModelFiles", "Jobs", "DurableFiles",
+                grdb,
             ]),
         // Filling a store from numbered part files, in batches that survive a crash.
         layer(
@@ -181,8 +186,8 @@ let package = Package(
             "StoreRuns",
             proof + [
                 "StateFolders", "MigrationPlanning", "MigrationEngine", "MigrationPlans",
-                "MigrationValidation", "ValidationScans", "StoreSwap", "MappingInference",
-                "ModelFiles", "RunLedger", "Threads", "StoreLocks",
+                "MigrationValidation", "ValidationScans", "ShardPages", "StoreSwap",
+                "MappingInference", "ModelFiles", "RunLedger", "Threads", "StoreLocks",
             ]),
         // Giving results their names, and the commands on results of earlier runs.
         layer(
@@ -293,11 +298,9 @@ let package = Package(
             "Godwit", ["GodwitCommands", "MigrationEngine", "MappingModel", "ManagedObjectModel"]),
         // What the transport is measured against, in C so that it carries nothing of ours.
         .target(name: "CTransportPeer", linkerSettings: [.linkedLibrary("zmq")]),
-        // Simulations from seeds.
         .executableTarget(
             name: "godwit-sim", dependencies: ["ClusterSimulation", arguments],
             swiftSettings: settings),
-        // The benchmarks.
         .executableTarget(
             name: "godwit-bench",
             dependencies: runs + [
@@ -316,7 +319,6 @@ let package = Package(
                 "ValidationScans", "CoreDataStore", "SafeSQLite", "ModelFiles",
                 "ManagedObjectModel", "DurableFiles", sqlite,
             ], path: "Tests/FaultSupport", swiftSettings: settings),
-        // Runs of tests, on threads.
         .target(
             name: "RunSupport", dependencies: runTests, path: "Tests/RunSupport",
             swiftSettings: settings),
@@ -336,7 +338,8 @@ let package = Package(
         tests(
             "CoreDataStoreTests",
             storeTests + [
-                "MigrationEngine", "PageWriting", "StorePages", "CSQLite", grdb, sqlite,
+                "MigrationEngine", "ShardPages", "PageWriting", "StorePages", "CSQLite", grdb,
+                sqlite,
             ]),
         tests("StoreForgeTests", storeTests),
         tests("DurableFilesTests", ["TestSupport", "StoreLocks", "DurableFiles", "CLinux"]),
@@ -350,7 +353,6 @@ let package = Package(
             "MigrationValidationTests",
             storeTests + ["MigrationValidation", "ValidationScans", "StoreFileChecks"]),
         tests("StoreImportTests", storeTests + ["StoreImport"]),
-        // The scenarios of `godwit demo`, as small ones.
         .testTarget(
             name: "MigrationCases",
             dependencies: storeTests + ["godwit", "sample-policies"], path: "Tests/MigrationCases",
@@ -364,7 +366,6 @@ let package = Package(
                 "sample-policies", "Godwit", grdb,
             ]),
         tests("RunReportsTests", runTests),
-        // These run the built program, too.
         tests(
             "GodwitCommandsTests",
             runTests + [
@@ -382,7 +383,6 @@ let package = Package(
             name: "faulty-slot",
             dependencies: runTests + ["FaultSupport", "CLinux", grdb], path: "Tests/FaultySlot",
             swiftSettings: settings),
-        // godwit with policies, for tests.
         .executableTarget(
             name: "sample-policies", dependencies: ["Godwit"], path: "Tests/SamplePolicies",
             swiftSettings: settings),

@@ -111,7 +111,7 @@ package final class JobRunner: Sendable {
 
     private func routes(of chunk: Chunk, _ job: Job) throws(EngineError) -> [Int: FilePath] {
         switch chunk.selection {
-        case .routes(let route, _, _), .remainder(let route, _):
+        case .listed(let route, _):
             return [route: try environment.resolve(RouteFile.reference(job.plan, route))]
         case .keys, .entities: return [:]
         }

@@ -4,7 +4,7 @@
 /// is: it came before.
 ///
 /// `@unchecked Sendable`: one thread fills it, and hands it over to another.
-final class LeafBatch: @unchecked Sendable {
+package final class LeafBatch: @unchecked Sendable {
     struct Page {
         /// The largest rowid of a leaf; nil for an overflow page.
         let key: Int64?
@@ -48,7 +48,7 @@ final class LeafBatch: @unchecked Sendable {
     func page(_ place: Int) -> UnsafeMutablePointer<UInt8> { bytes.start + place * pageSize }
 
     /// Makes it empty; its space stays.
-    func clear() {
+    package func clear() {
         pages.removeAll(keepingCapacity: true)
         links.removeAll(keepingCapacity: true)
         bytes.removeAll()

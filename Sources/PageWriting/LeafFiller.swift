@@ -1,11 +1,11 @@
-import MigrationPlans
+package import MigrationPlans
 
 /// Fills leaves of a table with records in ascending rowids (SQLite file format §1.6).
 ///
 /// Filled leaves go into a batch, which the caller takes away now and then.
-final class LeafFiller {
+package final class LeafFiller {
     /// Takes a batch and gives an empty one.
-    typealias Flush = (LeafBatch) throws(EngineError) -> LeafBatch
+    package typealias Flush = (LeafBatch) throws(EngineError) -> LeafBatch
 
     private let format: PageFormat
     private let leaf: GrowingBytes
@@ -23,13 +23,15 @@ final class LeafFiller {
     private let flush: Flush
 
     /// Bytes of a batch that is long.
-    private static let batchBytes = 1 << 18
+    private let batchBytes: Int
 
     /// - Parameters:
     ///   - format: of the pages.
+    ///   - batchBytes: of a batch that is long.
     ///   - flush: takes batches away.
-    init(_ format: PageFormat, flush: @escaping Flush) {
+    package init(_ format: PageFormat, batchBytes: Int = 1 << 18, flush: @escaping Flush) {
         self.format = format
+        self.batchBytes = batchBytes
         self.flush = flush
         content = format.usable
         leaf = GrowingBytes(zeros: format.pageSize)
@@ -39,9 +41,12 @@ final class LeafFiller {
 
     /// Appends a record.
     ///
+    /// - Parameters:
+    ///   - record: to be written.
+    ///   - rowid: above those before.
     /// - Returns: false where its rowid does not come behind those before.
     /// - Throws: what taking a batch away meets.
-    func append(_ record: NewRecord, rowid: Int64) throws(EngineError) -> Bool {
+    package func append(_ record: NewRecord, rowid: Int64) throws(EngineError) -> Bool {
         if let lastRowid {
             if rowid <= lastRowid { return false }
         } else {
@@ -93,7 +98,7 @@ final class LeafFiller {
     }
 
     private func flushIfLong() throws(EngineError) {
-        if batch.count >= Self.batchBytes { batch = try flush(batch) }
+        if batch.count >= batchBytes { batch = try flush(batch) }
     }
 
     /// Puts the leaf into the batch and begins another one; an empty leaf stays.
@@ -110,7 +115,9 @@ final class LeafFiller {
     }
 
     /// Hands over what is there, with the leaf that is being filled.
-    func finish() throws(EngineError) {
+    ///
+    /// - Throws: what taking a batch away meets.
+    package func finish() throws(EngineError) {
         try closeLeaf()
         batch = try flush(batch)
     }

@@ -3,7 +3,7 @@ import MigrationPlans
 /// A record that is put together, value by value (SQLite file format §2.1).
 ///
 /// Values stay where they are until the record is written.
-final class NewRecord {
+package final class NewRecord {
     /// Serial types by column.
     let types: UnsafeMutablePointer<UInt64>
     /// Where the values begin.
@@ -15,8 +15,11 @@ final class NewRecord {
     private let made: UnsafeMutablePointer<UInt8>
     private let gathered = GrowingBytes(capacity: 0)
     private var isGathered = false
+    /// A record that was taken as it is.
+    private var whole: UnsafePointer<UInt8>?
 
-    init(columns: Int) {
+    /// - Parameter columns: how many it has.
+    package init(columns: Int) {
         self.columns = columns
         types = .allocate(capacity: max(1, columns))
         values = .allocate(capacity: max(1, columns))
@@ -38,8 +41,9 @@ final class NewRecord {
         values[column] = value
     }
 
+    /// Sets a column to NULL.
     @inline(__always)
-    func setNull(_ column: Int) { types[column] = 0 }
+    package func setNull(_ column: Int) { types[column] = 0 }
 
     /// Sets an integer in the shortest form.
     @inline(__always)
@@ -65,7 +69,7 @@ final class NewRecord {
 
     /// Adds up the lengths; to be called when all columns are set.
     @inline(__always)
-    func close() {
+    package func close() {
         header = 0
         content = 0
         for column in 0..<columns {
@@ -75,6 +79,17 @@ final class NewRecord {
         // The length of the header counts itself.
         header += header < 127 ? 1 : (header < 16_382 ? 2 : 3)
         isGathered = false
+        whole = nil
+    }
+
+    /// Takes a whole record as it is: it has no columns here.
+    ///
+    /// - Parameters:
+    ///   - record: its bytes, which stay until it is written.
+    ///   - count: how many there are.
+    package func take(_ record: UnsafePointer<UInt8>, _ count: Int) {
+        (header, content) = (count, 0)
+        whole = record
     }
 
     /// The bytes of the whole record.
@@ -82,6 +97,7 @@ final class NewRecord {
 
     /// Writes the record.
     func write(to bytes: UnsafeMutablePointer<UInt8>) {
+        if let whole { return bytes.update(from: whole, count: header) }
         var place = RecordBytes.putVarint(UInt64(header), bytes)
         var value = bytes + header
         // Values that were neighbours are copied together.
@@ -109,6 +125,7 @@ final class NewRecord {
 
     /// The record as bytes of its own, which stay until the next one is closed.
     func bytes() -> UnsafePointer<UInt8> {
+        if let whole { return whole }
         if !isGathered {
             gathered.removeAll()
             gathered.reserve(size)

@@ -13,7 +13,8 @@ package final class PageAppender {
         case node = 5
     }
 
-    let image: PageImage
+    /// The database that grows.
+    package let image: PageImage
     private var last: UInt32
     /// Pages that follow each other, not yet written.
     private let pending: GrowingBytes

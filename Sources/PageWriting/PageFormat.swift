@@ -1,8 +1,8 @@
 /// What the pages of a database have in common (SQLite file format §1.6).
-struct PageFormat: Hashable, Sendable {
-    let pageSize: Int
+package struct PageFormat: Hashable, Sendable {
+    package let pageSize: Int
     /// Bytes of a page that SQLite uses.
-    let usable: Int
+    package let usable: Int
 
     /// The most bytes of a record that stand in a leaf of a table.
     var mostOfLeaf: Int { usable - 35 }

@@ -12,7 +12,8 @@ package final class PageImage {
         case memory(GrowingBytes)
     }
 
-    let format: PageFormat
+    /// What its pages have in common.
+    package let format: PageFormat
     /// Pages that the header counts.
     package let pageCount: UInt32
     /// Whether each page has an entry in a pointer map (section 1.8).
@@ -107,7 +108,8 @@ package final class PageImage {
         self.storage = storage
     }
 
-    var pageSize: Int { format.pageSize }
+    /// Bytes of a page.
+    package var pageSize: Int { format.pageSize }
     /// Bytes of a page that SQLite uses.
     var usable: Int { format.usable }
 
@@ -216,7 +218,10 @@ package final class PageImage {
 
     func cancelled() -> EngineError { .store(.cancelled(path.description)) }
 
-    func damaged() -> EngineError {
+    /// That a page is not as it must be.
+    ///
+    /// - Returns: the error.
+    package func damaged() -> EngineError {
         .store(
             .notAStore(
                 path: path.description,

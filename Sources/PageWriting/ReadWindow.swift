@@ -2,8 +2,9 @@ import MigrationPlans
 import SafeSQLite
 
 /// Pages that were read together.
-final class ReadWindow {
-    private static let most: UInt32 = 32
+package final class ReadWindow {
+    /// The most pages that are read at one time.
+    private let most: UInt32
     private let file: PageImage
     private let isInMemory: Bool
     private let bytes: GrowingBytes
@@ -12,10 +13,14 @@ final class ReadWindow {
     private var last: UInt32 = 0
     private let stop = StatementStop.current
 
-    init(_ file: PageImage) {
+    /// - Parameters:
+    ///   - file: which is read.
+    ///   - most: the most pages that are read at one time.
+    package init(_ file: PageImage, most: Int = 32) {
         self.file = file
+        self.most = UInt32(clamping: most)
         isInMemory = file.isInMemory
-        bytes = GrowingBytes(capacity: isInMemory ? 0 : Int(Self.most) * file.pageSize)
+        bytes = GrowingBytes(capacity: isInMemory ? 0 : most * file.pageSize)
     }
 
     /// The bytes of a page; they stay until another page is wanted.
@@ -28,8 +33,8 @@ final class ReadWindow {
         }
         if number < first || number - first >= count {
             if stop?.isSet == true { throw file.cancelled() }
-            let follows = number > last && number - last <= Self.most
-            let wanted = follows ? min(Self.most, file.pageCount - number + 1) : 1
+            let follows = number > last && number - last <= most
+            let wanted = follows ? min(most, file.pageCount - number + 1) : 1
             let space = UnsafeMutableRawBufferPointer(
                 start: bytes.start, count: Int(wanted) * file.pageSize)
             try file.read(space, page: number)

@@ -2,7 +2,7 @@ package import CoreDataStore
 import ManagedObjectModel
 import MappingModel
 package import MigrationPlans
-import SafeSQLite
+package import SafeSQLite
 
 /// What chunks of a plan say, as programs over the records of their source tables.
 ///
@@ -23,12 +23,16 @@ package struct RebuildProgram {
     private var plan: MigrationPlan { file.plan }
 
     /// A source table as its records hold it.
-    private struct Table {
-        let root: UInt32
+    package struct Table {
+        /// The root page.
+        package let root: UInt32
         private let rowid: String?
         private let fields: [String: RecordProgram.Field]
 
-        init?(_ name: String, _ schema: StoreSchema) {
+        /// - Parameters:
+        ///   - name: of the table.
+        ///   - schema: of the store.
+        package init?(_ name: String, _ schema: StoreSchema) {
             guard let columns = schema.columns[name], let object = schema.object(.table, name),
                 object.rootPage > 0, object.rootPage <= Int64(Int32.max),
                 !schema.tablesWithoutRowids.contains(name),
@@ -44,8 +48,13 @@ package struct RebuildProgram {
             guard fields.count == columns.count else { return nil }
         }
 
-        /// Nil also for the column that is another name of the rowid: records have NULL there.
-        func field(_ name: String) -> RecordProgram.Field? { name == rowid ? nil : fields[name] }
+        /// Where records have a column.
+        ///
+        /// - Parameter name: of the column.
+        /// - Returns: nil also for another name of the rowid: records have NULL there.
+        package func field(_ name: String) -> RecordProgram.Field? {
+            name == rowid ? nil : fields[name]
+        }
     }
 
     /// What is copied into one table of the destination.
@@ -119,7 +128,7 @@ package struct RebuildProgram {
         case .entities(let numbers, let keys):
             chosen.formIntersection(numbers)
             range = keys
-        case .routes, .remainder: return nil
+        case .listed: return nil
         }
         guard let table = Table(feed.sourceTable, source.schema),
             source.schema.rowidColumns[feed.sourceTable] == "Z_PK",

@@ -2,7 +2,7 @@
 /// format §1.6 and §2.1).
 ///
 /// Validation reads pages by code of its own, so that one mistake cannot hide another.
-enum RecordBytes {
+package enum RecordBytes {
     /// Bytes that may be read behind the end of what is looked at.
     static let padding = 16
 
@@ -27,10 +27,18 @@ enum RecordBytes {
         return size
     }
 
-    /// Writes a number below 2⁵⁶; returns its bytes.
+    /// Writes a number; returns its bytes.
     @inline(__always)
     static func putVarint(_ value: UInt64, _ bytes: UnsafeMutablePointer<UInt8>) -> Int {
         let size = varintSize(value)
+        // The ninth byte has eight bits.
+        if size == 9 {
+            for place in 0..<8 {
+                bytes[place] = UInt8(truncatingIfNeeded: value >> UInt64(57 - 7 * place)) | 0x80
+            }
+            bytes[8] = UInt8(truncatingIfNeeded: value)
+            return 9
+        }
         for place in 0..<size {
             let part = UInt8(truncatingIfNeeded: value >> UInt64(7 * (size - 1 - place))) & 0x7F
             bytes[place] = place == size - 1 ? part : part | 0x80
@@ -52,9 +60,12 @@ enum RecordBytes {
         }
     }
 
-    /// The bytes of a value of a serial type; nil for no type.
+    /// How many bytes a value takes.
+    ///
+    /// - Parameter type: its serial type.
+    /// - Returns: nil for what is no type.
     @inline(__always)
-    static func size(ofType type: UInt64) -> Int? {
+    package static func size(ofType type: UInt64) -> Int? {
         switch type {
         case 0, 8, 9: 0
         case 1...4: Int(type)
@@ -79,9 +90,14 @@ enum RecordBytes {
         }
     }
 
-    /// The integer of a serial type from 1 to 6, 8 or 9.
+    /// An integer as it is stored.
+    ///
+    /// - Parameters:
+    ///   - type: its serial type: 1 to 6, 8 or 9.
+    ///   - bytes: where it stands.
+    /// - Returns: the integer.
     @inline(__always)
-    static func integer(_ type: UInt64, _ bytes: UnsafePointer<UInt8>) -> Int64 {
+    package static func integer(_ type: UInt64, _ bytes: UnsafePointer<UInt8>) -> Int64 {
         if type >= 8 { return Int64(type) - 8 }
         let size = type < 5 ? Int(type) : (type == 5 ? 6 : 8)
         var value = Int64(Int8(bitPattern: bytes[0]))

@@ -1,19 +1,18 @@
-import DurableFiles
-import MigrationPlans
+package import MigrationPlans
 import SafeSQLite
 
 /// The records of one table of a file of our own, by ascending rowids.
 ///
 /// The file has no other content than in its main file, and nothing writes it meanwhile. What is
 /// damaged all the same ends with an error.
-struct TableRecords {
+package struct TableRecords {
     /// Where the columns of the current record are; valid while the body runs.
-    struct Row {
-        let rowid: Int64
+    package struct Row {
+        package let rowid: Int64
         /// Serial types by column; NULL for columns that the record has not.
-        let types: UnsafePointer<UInt64>
+        package let types: UnsafePointer<UInt64>
         /// Where the values of columns begin.
-        let values: UnsafePointer<UnsafePointer<UInt8>?>
+        package let values: UnsafePointer<UnsafePointer<UInt8>?>
     }
 
     private let file: PageImage
@@ -29,7 +28,7 @@ struct TableRecords {
     ///   - file: of the table.
     ///   - root: its root page.
     ///   - columns: how many columns, from the first, are wanted.
-    init(_ file: PageImage, root: UInt32, columns: Int) {
+    package init(_ file: PageImage, root: UInt32, columns: Int) {
         self.file = file
         self.root = root
         self.columns = columns
@@ -39,11 +38,12 @@ struct TableRecords {
 
     /// Hands all rows to a body, until it returns false.
     ///
+    /// - Parameter body: takes a row.
     /// - Returns: whether it had all.
     /// - Throws: `EngineError` for a page that is damaged or cannot be read, and what the body
     ///   throws.
     @discardableResult
-    func forEach(
+    package func forEach(
         _ body: (Row) throws(EngineError) -> Bool
     ) throws(EngineError) -> Bool {
         try forEach(below: root, body)
@@ -66,32 +66,12 @@ struct TableRecords {
     ) throws(EngineError) {
         guard depth < Self.deepest, left > 0 else { throw file.damaged() }
         left -= 1
-        let children = try children(of: number, try window.page(number))
+        let children = try RecordCursor.children(of: number, try window.page(number), file)
         guard let first = children.first else { return parts.append(number) }
         // All leaves are equally deep.
         let page = try window.page(first)
         guard page[first == 1 ? 100 : 0] == 5 else { return parts.append(number) }
         for child in children { try collect(child, depth: depth + 1, &left, into: &parts) }
-    }
-
-    /// The children of an inner page; none for a leaf.
-    private func children(
-        of number: UInt32, _ page: UnsafePointer<UInt8>
-    ) throws(EngineError) -> [UInt32] {
-        let start = number == 1 ? 100 : 0
-        guard page[start] == 5 else { return [] }
-        let cells = Int(RecordBytes.number(page + start + 3, 2))
-        let first = start + 12
-        guard first + 2 * cells <= file.usable else { throw file.damaged() }
-        var children: [UInt32] = []
-        children.reserveCapacity(cells + 1)
-        for cell in 0..<cells {
-            let place = Int(RecordBytes.number(page + first + 2 * cell, 2))
-            guard place >= first, place + 4 <= file.usable else { throw file.damaged() }
-            children.append(RecordBytes.number(page + place, 4))
-        }
-        children.append(RecordBytes.number(page + start + 8, 4))
-        return children
     }
 
     /// Hands the rows below a page to a body, until it returns false.
@@ -110,22 +90,16 @@ struct TableRecords {
             types.deallocate()
             values.deallocate()
         }
-        let gathered = GrowingBytes()
-        // An overflow page belongs to one record.
-        var overflowing = Int(file.pageCount) * file.pageSize
-        var left = file.pageCount
-        return try visit(page, depth: 0, &left) {
-            (record, count, local, rowid) throws(EngineError) in
-            var start = record
-            if local < count {
-                overflowing -= count - local
-                guard overflowing >= 0 else { throw file.damaged() }
-                try gather(record, count, local, into: gathered)
-                start = UnsafePointer(gathered.start)
+        let cursor = try RecordCursor(file, below: page, (window, overflow))
+        while try cursor.next() {
+            guard parse(try cursor.record(), cursor.count, types, values) else {
+                throw file.damaged()
             }
-            guard parse(start, count, types, values) else { throw file.damaged() }
-            return try body(Row(rowid: rowid, types: types, values: values))
+            guard try body(Row(rowid: cursor.rowid, types: types, values: values)) else {
+                return false
+            }
         }
+        return true
     }
 
     private func parse(
@@ -155,56 +129,5 @@ struct TableRecords {
             column += 1
         }
         return place <= Int(header)
-    }
-
-    private func visit(
-        _ number: UInt32, depth: Int, _ left: inout UInt32,
-        _ body: (UnsafePointer<UInt8>, Int, Int, Int64) throws(EngineError) -> Bool
-    ) throws(EngineError) -> Bool {
-        guard depth < Self.deepest, left > 0 else { throw file.damaged() }
-        left -= 1
-        let page = try window.page(number)
-        let start = number == 1 ? 100 : 0
-        let cells = Int(RecordBytes.number(page + start + 3, 2))
-        let first = start + (page[start] == 13 ? 8 : 12)
-        guard first + 2 * cells <= file.usable else { throw file.damaged() }
-        switch page[start] {
-        case 13:
-            // What several cells have in common would become many times as much.
-            var room = file.usable
-            for cell in 0..<cells {
-                var place = Int(RecordBytes.number(page + first + 2 * cell, 2))
-                guard place >= first, place + 4 <= file.usable else { throw file.damaged() }
-                let count = RecordBytes.varint(page, &place)
-                let rowid = Int64(bitPattern: RecordBytes.varint(page, &place))
-                guard count > 0, count <= UInt64(Int32.max) else { throw file.damaged() }
-                let local = file.format.local(Int(count), most: file.format.mostOfLeaf)
-                room -= local
-                guard place + local + (local < Int(count) ? 4 : 0) <= file.usable, room >= 0 else {
-                    throw file.damaged()
-                }
-                guard try body(page + place, Int(count), local, rowid) else { return false }
-            }
-        case 5:
-            for child in try children(of: number, page) {
-                guard try visit(child, depth: depth + 1, &left, body) else { return false }
-            }
-        default: throw file.damaged()
-        }
-        return true
-    }
-
-    private func gather(
-        _ record: UnsafePointer<UInt8>, _ count: Int, _ local: Int, into bytes: GrowingBytes
-    ) throws(EngineError) {
-        guard count <= Int(file.pageCount) * file.pageSize else { throw file.damaged() }
-        bytes.removeAll()
-        bytes.append(record, local)
-        var next = RecordBytes.number(record + local, 4)
-        while bytes.count < count {
-            let page = try overflow.page(next)
-            bytes.append(page + 4, min(count - bytes.count, file.usable - 4))
-            next = RecordBytes.number(page, 4)
-        }
     }
 }

@@ -1,10 +1,10 @@
-import MigrationPlans
+package import MigrationPlans
 
 /// Writes the b-tree of a table from filled leaves in ascending rowids (SQLite file format §1.6).
 ///
 /// Inner pages are filled up. The root is a page that is there already: the only leaf, or the page
 /// above all others.
-final class TableTreeWriter {
+package final class TableTreeWriter {
     /// A child of an inner page, with the largest rowid below it.
     private struct Child {
         let page: UInt32
@@ -40,7 +40,7 @@ final class TableTreeWriter {
     ///   - pages: takes all pages but the root.
     ///   - root: the page of an empty table.
     /// - Throws: `EngineError` where that page is none.
-    init(_ pages: PageAppender, root: UInt32) throws(EngineError) {
+    package init(_ pages: PageAppender, root: UInt32) throws(EngineError) {
         self.pages = pages
         self.root = root
         let size = pages.image.pageSize
@@ -57,9 +57,10 @@ final class TableTreeWriter {
 
     /// Appends leaves and their overflow pages.
     ///
+    /// - Parameter batch: of leaves.
     /// - Returns: false where a rowid does not come behind those before.
     /// - Throws: `EngineError` where the file cannot be written.
-    func append(_ batch: LeafBatch) throws(EngineError) -> Bool {
+    package func append(_ batch: LeafBatch) throws(EngineError) -> Bool {
         if let lastRowid, let next = batch.firstRowid, next <= lastRowid { return false }
         for (place, page) in batch.pages.enumerated() {
             let bytes = batch.page(place)
@@ -130,7 +131,7 @@ final class TableTreeWriter {
     /// Completes the tree.
     ///
     /// - Throws: `EngineError` where the file cannot be written.
-    func finish() throws(EngineError) {
+    package func finish() throws(EngineError) {
         if let leaf = first {
             for overflow in leaf.overflows { try pages.note(overflow, .firstOverflow, of: root) }
             return try pages.image.write(

@@ -13,10 +13,13 @@ struct ScenarioTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
         let objects: Int
+        /// A store, or a folder of them.
         let store: String
         let arguments: [String]
-        /// Attributes of UUIDs that it can be split by.
-        var uuids: [String] = []
+        /// Attributes of UUIDs that it is split by.
+        let uuids: [String]
+        /// Whether its demo migrates in place, so that the originals are put back first.
+        var isInPlace = false
         /// Whether its demo takes an executable with policies.
         var hasPolicies = false
 
@@ -26,10 +29,12 @@ struct ScenarioTests {
     static let cases = [
         Case(
             name: "class-registration", objects: 2_000, store: "school.sqlite",
-            arguments: ["--to", "School.xcdatamodeld", "--mapping", "school.yaml"]),
+            arguments: ["--to", "School.xcdatamodeld", "--mapping", "school.yaml"],
+            uuids: ["uuid:Person.identifier", "uuid:Registration.identifier"]),
         Case(
             name: "multi-pass", objects: 2_000, store: "events.sqlite",
-            arguments: ["--to", "Events.xcdatamodeld", "--mapping", "ranges.yaml"]),
+            arguments: ["--to", "Events.xcdatamodeld", "--mapping", "ranges.yaml"],
+            uuids: ["uuid:Event.identifier"]),
         Case(
             name: "moving-van", objects: 300, store: "inventory.sqlite",
             arguments: ["--to", "Inventory.xcdatamodeld", "--mapping", "moving-van.yaml"],
@@ -38,6 +43,14 @@ struct ScenarioTests {
             name: "uuid-groups", objects: 2_000, store: "chat.sqlite",
             arguments: ["--to", "Chat.xcdatamodeld"],
             uuids: ["uuid:Message.identifier", "uuid:Author.identifier"]),
+        Case(
+            name: "resumable-import", objects: 2_000, store: "reader.sqlite",
+            arguments: ["--to", "Reader.xcdatamodeld"], uuids: ["uuid:Article.identifier"],
+            isInPlace: true),
+        Case(
+            name: "five-versions", objects: 6, store: "backups",
+            arguments: ["--to", "Notes.xcdatamodeld", "--via", "Notes 2,Notes 3,Notes 4"],
+            uuids: ["uuid:Note.identifier"], isInPlace: true),
     ]
 
     private static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -95,9 +108,15 @@ struct ScenarioTests {
         return (process.terminationStatus, output)
     }
 
-    /// Every row of the tables that the model demands.
+    /// Every row of the tables that the model demands, of a store or of all stores in a folder.
     private func rows(_ store: URL) throws -> [String] {
-        try withTemporaryFolder { scratch in
+        guard store.pathExtension == "sqlite" else {
+            let names = try FileManager.default.contentsOfDirectory(atPath: store.path)
+            return try names.filter { $0.hasSuffix(".sqlite") }.sorted().flatMap { name in
+                try rows(store.appendingPathComponent(name)).map { "\(name) \($0)" }
+            }
+        }
+        return try withTemporaryFolder { scratch in
             let source = try StoreOpener().open(
                 StoreLocation(FilePath(store.path)), scratch: FilePath(scratch.path))
             let connection = try source.connect()
@@ -123,17 +142,20 @@ struct ScenarioTests {
         try withTemporaryFolder { folder in
             let options = scenario.hasPolicies ? try policyOptions(in: folder) : []
             let demo = try demo(scenario.name, scenario.objects, options, in: folder)
-            var ways: [[String]] = [
-                ["--strategy", "whole"],
-                ["--partition", "key", "--chunk-bytes", "16KiB", "--workers", "1"],
-                ["--partition", "key", "--chunk-bytes", "16KiB", "--workers", "3"],
-                ["--partition", "entity", "--workers", "3"],
-            ]
-            if !scenario.uuids.isEmpty {
-                ways.append(
-                    scenario.uuids.flatMap { ["--partition", $0] }
-                        + ["--chunk-bytes", "16KiB", "--workers", "3"])
+            if scenario.isInPlace {
+                let ended = try run(["rollback"], in: demo)
+                #expect(ended.status == 0, "\(ended.output)")
             }
+            let partitioned = ["--strategy", "partitioned", "--chunk-bytes", "16KiB"]
+            let byUUID = scenario.uuids.flatMap { ["--partition", $0] }
+            let ways = [
+                ["--strategy", "whole", "--workers", "3"],
+                ["--partition", "key", "--workers", "1"] + partitioned,
+                ["--partition", "key", "--workers", "3"] + partitioned,
+                ["--partition", "entity", "--workers", "3"] + partitioned,
+                byUUID + ["--workers", "1"] + partitioned,
+                byUUID + ["--workers", "3"] + partitioned,
+            ]
             var first: [String] = []
             for (number, way) in ways.enumerated() {
                 let output = "way-\(number)"
@@ -141,10 +163,12 @@ struct ScenarioTests {
                     ["migrate", scenario.store] + scenario.arguments + options + way
                         + ["--output", output], in: demo)
                 #expect(ended.status == 0, "\(way): \(ended.output)")
+                let results = demo.appendingPathComponent(output)
+                let isStore = scenario.store.hasSuffix(".sqlite")
                 let found = try rows(
-                    demo.appendingPathComponent(output).appendingPathComponent(scenario.store))
+                    isStore ? results.appendingPathComponent(scenario.store) : results)
                 if number == 0 { first = found }
-                #expect(found.count > scenario.objects / 2)
+                #expect(found.count > scenario.objects / 2, "\(way)")
                 #expect(found == first, "\(way) gives other rows")
             }
         }

@@ -64,9 +64,13 @@ enum LayerRules {
             "MigrationPlans", "CoreDataStore", "SafeSQLite", "MappingModel", "ManagedObjectModel",
             "DurableFiles", "Threads",
         ],
+        "ShardPages": [
+            "PageWriting", "MigrationPlans", "CoreDataStore", "SafeSQLite", "DurableFiles",
+        ],
         "MigrationEngine": [
-            "ExpressionEvaluation", "MigrationPlans", "PageWriting", "CoreDataStore", "StorePages",
-            "SafeSQLite", "ModelFiles", "MappingModel", "MappingExpressions", "ManagedObjectModel",
+            "ExpressionEvaluation", "MigrationPlans", "ShardPages", "PageWriting", "CoreDataStore",
+            "StorePages", "SafeSQLite", "ModelFiles", "MappingModel", "MappingExpressions",
+            "ManagedObjectModel",
             "Jobs", "DurableFiles", "GRDB",
         ],
         "StoreImport": [
@@ -78,7 +82,7 @@ enum LayerRules {
         "StoreRuns": [
             "StateFolders", "MigrationPlans", "MappingInference", "MigrationEngine",
             "MigrationPlanning", "MigrationValidation", "ValidationScans", "StoreFileChecks",
-            "StoreSwap", "CoreDataStore", "SafeSQLite", "MappingModel", "ModelFiles",
+            "ShardPages", "StoreSwap", "CoreDataStore", "SafeSQLite", "MappingModel", "ModelFiles",
             "ManagedObjectModel", "RunLedger", "Jobs", "Threads", "StoreLocks", "DurableFiles",
         ],
         "RunMoves": [

@@ -88,21 +88,13 @@ struct FeedSQL {
         case .keys(let range), .entities(_, let range):
             conditions += range.conditions(on: "s.Z_PK")
             return (table, byKey)
-        case .routes(_, let after, let upTo):
-            var route: [SQLText] = ["prefix >= 0"]
-            if let after { route.append("(prefix, key) > (\(after.prefix), \(after.key))") }
-            if let upTo { route.append("(prefix, key) <= (\(upTo.prefix), \(upTo.key))") }
-            return (routed(route), "")
-        case .remainder(_, let range):
-            return (routed(["prefix = -1"] + range.conditions(on: "key")), "")
+        case .listed(_, let list):
+            // The table is read forwards. The limit keeps SQLite from merging the two queries.
+            let keys = SQLText.quoted(RouteFile.table(of: list))
+            return (
+                "(SELECT key FROM route.\(keys) ORDER BY key LIMIT -1) r CROSS JOIN \(table) "
+                    + "ON s.Z_PK = r.key", ""
+            )
         }
-    }
-
-    // Keys are sorted before rows are looked up, so that the sorter never holds whole rows and
-    // the table is read forwards. The limit keeps SQLite from merging the two queries.
-    private func routed(_ conditions: [SQLText]) -> SQLText {
-        "(SELECT key FROM route.route WHERE \(conditions.joined(separator: " AND ")) "
-            + "ORDER BY key LIMIT -1) r CROSS JOIN src.\(SQLText.quoted(feed.sourceTable)) s "
-            + "ON s.Z_PK = r.key"
     }
 }

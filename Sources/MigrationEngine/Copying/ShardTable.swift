@@ -11,19 +11,28 @@ struct ShardTable {
     /// Whether rows are keyed by `Z_PK`; those of join tables are not.
     let isKeyed: Bool
     let definition: SchemaDefinition
+    /// The table of a file into which shards are merged: without an index.
+    let mergedDefinition: SchemaDefinition
 
     private init(_ table: TableLayout) {
         name = table.name
         columns = table.columnNames
         isKeyed = true
         definition = table.definition
+        mergedDefinition = table.definition
     }
 
-    private init(_ join: JoinTableLayout, definition: SchemaDefinition) {
+    /// `definition`: nil for one without the primary key.
+    private init(_ join: JoinTableLayout, definition: SchemaDefinition?) {
+        let list = join.columnNames.map { "\(.quoted($0)) INTEGER" as SQLText }
+        let plain = SchemaDefinition(
+            .table, join.name,
+            sql: "CREATE TABLE \(.quoted(join.name)) (\(list.joined(separator: ", ")))")
         name = join.name
         columns = join.columnNames
         isKeyed = false
-        self.definition = definition
+        self.definition = definition ?? plain
+        mergedDefinition = plain
     }
 
     /// The tables of the shard that a job makes: its own first, then those in which policies make
@@ -50,6 +59,7 @@ struct ShardTable {
         columns = []
         isKeyed = false
         definition = link
+        mergedDefinition = link
     }
 
     private static func unknown(_ work: Work) -> EngineError {
@@ -69,12 +79,7 @@ struct ShardTable {
             let join = try join(file.plan.joins[place].table, file)
             // Without its primary key: rows keep the order of the source, and the destination
             // checks that they differ.
-            let columns = join.columnNames.map { "\(.quoted($0)) INTEGER" as SQLText }
-            return ShardTable(
-                join,
-                definition: SchemaDefinition(
-                    .table, join.name,
-                    sql: "CREATE TABLE \(.quoted(join.name)) (\(columns.joined(separator: ", ")))"))
+            return ShardTable(join, definition: nil)
         }
     }
 

@@ -12,10 +12,10 @@ import SafeSQLite
 /// Used by one thread. The order of calls is that of `MigrationPlan.assemblySteps`. A store that
 /// is copied as a whole is one transaction, which writes every page once.
 package final class StoreAssembler {
-    private let file: LaidOutPlan
+    let file: LaidOutPlan
     private let builder: StoreBuilder
     private let source: SourceStore
-    private let recovery: StoreBuilder.Recovery
+    let recovery: StoreBuilder.Recovery
     private let isBlank: Bool
     /// Steps that the file holds; all of them when it is complete.
     package private(set) var done = 0
@@ -27,17 +27,17 @@ package final class StoreAssembler {
     private let valueFailures: ValueFailures
     private let policies: PolicyLibrary
     private let attempt: FilePath?
-    private let files: DurableFileSystem
+    let files: DurableFileSystem
     /// Sums over what policies made in a store that is copied as a whole, by labels.
     package private(set) var recordedSums: [String: ContentSum] = [:]
 
-    private var plan: MigrationPlan { file.plan }
+    var plan: MigrationPlan { file.plan }
     private var copier: ChunkCopier {
         ChunkCopier(
             file: file, connection: connection, failures: valueFailures, policies: policies,
             attempt: attempt, support: source.externalData)
     }
-    private var connection: Connection { builder.connection }
+    var connection: Connection { builder.connection }
 
     /// Makes the file with its empty tables, or goes on with one that a killed process left.
     ///
@@ -128,7 +128,7 @@ package final class StoreAssembler {
     }
 
     /// Runs one step in a transaction that also counts it.
-    private func step<Result>(
+    func step<Result>(
         _ body: () throws(EngineError) -> Result
     ) throws(EngineError) -> Result {
         guard recovery == .transactions else {
@@ -175,45 +175,6 @@ package final class StoreAssembler {
             try RecordedSums(connection).sums(over: plan.recordedRows, plan.policyLinks)
         }
         if !isPart { try execute("COMMIT") }
-    }
-
-    /// Appends the shard of one chunk of keys; shards come in the order of the plan.
-    package func append(_ chunk: Chunk, shard: FilePath) throws(EngineError) -> Int64 {
-        let (own, made) = try mergers(for: chunk)
-        try EngineError.translating { try connection.attachImmutable(shard, as: "shard") }
-        let rows = try step { () throws(EngineError) in
-            try EngineError.translating {
-                for merger in made { _ = try merger.append(from: "shard") }
-                return try own.append(from: "shard")
-            }
-        }
-        try EngineError.translating { try connection.detach("shard") }
-        return rows
-    }
-
-    /// Merges the shards of a feed whose keys interleave.
-    package func merge(
-        _ chunk: Chunk, shards: [FilePath], scratch: FilePath
-    ) throws(EngineError) -> Int64 {
-        let (own, made) = try mergers(for: chunk)
-        return try step { () throws(EngineError) in
-            try EngineError.translating {
-                for merger in made { _ = try merger.merge(shards, scratch: scratch) }
-                return try own.merge(shards, scratch: scratch)
-            }
-        }
-    }
-
-    /// What puts the tables of a chunk's shard into those of the store: its own, and those in which
-    /// policies make objects and links.
-    private func mergers(
-        for chunk: Chunk
-    ) throws(EngineError) -> (own: ShardMerger, made: [ShardMerger]) {
-        let made = try ShardTable.made(chunk.subject, file)
-        return (
-            ShardMerger(connection: connection, table: try ShardTable.own(chunk.subject, file)),
-            made.map { ShardMerger(connection: connection, table: $0) }
-        )
     }
 
     /// Makes one object of those that several chunks made for one key of a policy.

@@ -9,11 +9,11 @@ struct ChunkPlanner {
     /// Bytes of a chunk; nil makes one chunk of every subject.
     let limit: Int64?
 
-    /// Parts into which a table is cut whose shards are merged at one time: more of them than
-    /// `ShardMerger.width` would be copied twice, and take the room of the table once more.
-    private static let mergedChunks: Int64 = 92
+    /// The most parts into which a table is cut whose shards are merged at one time: each of them
+    /// is a file that is open then.
+    private static let mergedChunks: Int64 = 256
     /// The same for the rows that have no UUID.
-    private static let remainderChunks: Int64 = 24
+    private static let remainderChunks: Int64 = 64
 
     /// Chunks of entity tables and join tables, in the order in which shards are merged.
     func chunks(feeds: [Feed], joins: [JoinPlan]) -> [Chunk] {
@@ -107,25 +107,37 @@ struct ChunkPlanner {
         return result
     }
 
-    /// Ranges of UUID prefixes, a heavy prefix cut by key, then the rows without UUID by key.
+    /// The routing passes with the lists that chunks are made of; none where nothing is cut.
+    func routes() -> [RoutePlan] {
+        guard let limit else { return [] }
+        return facts.routes.map { profile in
+            var plan = profile.plan
+            plan.lists = lists(of: profile, limit).map(\.0)
+            return plan
+        }
+    }
+
     private func routeSelections(_ route: Int, _ limit: Int64) -> [(Selection, Int64)] {
-        let profile = facts.routes[route]
+        lists(of: facts.routes[route], limit).enumerated().map { list, found in
+            (.listed(route: route, list: list), found.1)
+        }
+    }
+
+    /// Ranges of UUID prefixes, a heavy prefix cut by key, then the rows without UUID by key.
+    private func lists(of profile: RouteProfile, _ limit: Int64) -> [(RouteList, Int64)] {
         let table = profile.plan.sourceTable
         let rows = max(1, profile.rows + profile.remainder)
         let rowBytes = max(1, bytes(of: table) / rows)
-        var result: [(Selection, Int64)] = []
+        var result: [(RouteList, Int64)] = []
         let perChunk = max(
-            1, limit / rowBytes / max(1, profile.rowsPerPoint),
+            1, limit / rowBytes / profile.rowsPerPoint,
             (Int64(profile.points.count) + Self.mergedChunks - 1) / Self.mergedChunks)
-        var after: RoutePoint?
         var place = 0
         while place < profile.points.count {
             let end = min(place + Int(min(perChunk, 1 << 30)), profile.points.count)
             let isLast = end == profile.points.count
-            let upTo = isLast ? nil : profile.points[end - 1]
             let held = Int64(end - place) * profile.rowsPerPoint * rowBytes
-            result.append((.routes(route: route, after: after, upTo: upTo), held))
-            after = upTo
+            result.append((.points(upTo: isLast ? nil : profile.points[end - 1]), held))
             place = end
         }
         if profile.remainder > 0 {
@@ -133,8 +145,7 @@ struct ChunkPlanner {
             let scaled = max(
                 Int64(min(Double(limit) / share, 1e18)), bytes(of: table) / Self.remainderChunks)
             for (range, bytes) in ranges(of: table, scaled) {
-                result.append(
-                    (.remainder(route: route, range), Int64(Double(bytes) * share)))
+                result.append((.remainder(range), Int64(Double(bytes) * share)))
             }
         }
         return result

@@ -43,7 +43,7 @@ package enum Planner {
             engine: MigrationPlan.engineVersion, options: options, sourceModel: source.model,
             destinationModel: destination.model, sourceFramework: source.framework,
             framework: destination.framework, mapping: inference.mapping, feeds: shape.feeds,
-            joins: shape.joins, links: shape.links, routes: facts.routes.map(\.plan),
+            joins: shape.joins, links: shape.links, routes: cutter.routes(),
             chunks: chunks,
             sourceRanges: cutter.tableRanges(source.tables.map(\.name)),
             linkChunks: cutter.linkChunks(shape.links), maxima: context.maxima,

@@ -46,11 +46,11 @@ package struct StoreSurvey {
     ///
     /// - Parameters:
     ///   - options: for the partition mode.
-    ///   - route: where the file of a routing pass goes, by its number.
+    ///   - profile: goes through the rows of a routing pass.
     /// - Returns: what planning needs to know of the store's data.
     /// - Throws: `EngineError` for a store whose rows do not fit its model.
     package func facts(
-        options: PlanOptions, route: (Int) -> FilePath
+        options: PlanOptions, profile: (RoutePlan) throws(EngineError) -> RouteProfile
     ) throws(EngineError) -> StoreFacts {
         try EngineError.translating {
             if let reason = ImportTraces.refusal(of: store) {
@@ -85,7 +85,7 @@ package struct StoreSurvey {
                 ).counts()
             }
             facts.extras = try ExtraObjectTrial(store: store, destination: destination).outcomes()
-            try survey(routes: options.partition, &facts, at: route)
+            try survey(routes: options.partition, &facts, profile)
             return facts
         }
     }
@@ -211,7 +211,8 @@ package struct StoreSurvey {
     }
 
     private func survey(
-        routes partition: PartitionMode, _ facts: inout StoreFacts, at place: (Int) -> FilePath
+        routes partition: PartitionMode, _ facts: inout StoreFacts,
+        _ profile: (RoutePlan) throws(EngineError) -> RouteProfile
     ) throws {
         guard case .uuid(let attributes) = partition else { return }
         for attribute in attributes {
@@ -236,8 +237,7 @@ package struct StoreSurvey {
                         + "already partitioned by another attribute. Nothing was written")
             }
             let plan = RoutePlan(attribute: key, sourceTable: table.name, column: column.name)
-            facts.routes.append(
-                try RouteFile.make(plan, source: store.database, at: place(facts.routes.count)))
+            facts.routes.append(try profile(plan))
         }
     }
 }

@@ -15,10 +15,8 @@ package enum Selection: Hashable, Sendable, Codable {
     case keys(KeyRange)
     /// Rows of some source entities in a range of keys.
     case entities([Int64], KeyRange)
-    /// Rows that the routing pass put after one point and up to another; nil is open.
-    case routes(route: Int, after: RoutePoint?, upTo: RoutePoint?)
-    /// Rows whose UUID is missing or cannot be read, in a range of keys.
-    case remainder(route: Int, KeyRange)
+    /// Rows that the routing pass put into a list, by the places of route and list.
+    case listed(route: Int, list: Int)
 }
 
 /// A place in the order of a routing pass: by UUID prefix, then by key.
@@ -33,12 +31,22 @@ package struct RoutePoint: Hashable, Sendable, Codable {
     }
 }
 
+/// Which rows a routing pass puts into one list.
+package enum RouteList: Hashable, Sendable, Codable {
+    /// Rows behind those of the list before, up to a point; nil is open.
+    case points(upTo: RoutePoint?)
+    /// Rows whose UUID is missing or cannot be read, in a range of keys.
+    case remainder(KeyRange)
+}
+
 /// A routing pass over one UUID attribute: its file is made in the prepare stage.
 package struct RoutePlan: Hashable, Sendable, Codable {
     /// The attribute by the entity that declares it.
     package var attribute: PropertyKey
     package var sourceTable: String
     package var column: String
+    /// Lists by points in their order, then those of the remainder; none before chunks are cut.
+    package var lists: [RouteList] = []
 
     package init(attribute: PropertyKey, sourceTable: String, column: String) {
         self.attribute = attribute

@@ -11,7 +11,7 @@ package import SafeSQLite
 package struct MigrationPlan: Hashable, Sendable, Codable {
     /// The version of the engine, part of every plan: it rises whenever equal inputs would give
     /// other shards, or plans have another form.
-    package static let engineVersion = "14"
+    package static let engineVersion = "15"
 
     /// The engine that made the plan; chunks of a plan never come from another one.
     package var engine: String

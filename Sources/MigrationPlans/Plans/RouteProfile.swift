@@ -3,14 +3,22 @@ import CoreDataStore
 /// How the rows of a table are spread over the prefixes of a UUID attribute.
 package struct RouteProfile: Hashable, Sendable, Codable {
     package var plan: RoutePlan
-    /// Every so many rows the place in the order, the last row's included.
+    /// The places of rows that were drawn evenly, in order; all of them where rows are few.
     package var points: [RoutePoint]
-    /// Rows between two points.
-    package var rowsPerPoint: Int64
     /// Rows with a UUID.
     package var rows: Int64
     /// Rows whose UUID is missing or cannot be read.
     package var remainder: Int64
+
+    package init(plan: RoutePlan, points: [RoutePoint], rows: Int64, remainder: Int64) {
+        self.plan = plan
+        self.points = points
+        self.rows = rows
+        self.remainder = remainder
+    }
+
+    /// About how many rows lie between two points.
+    package var rowsPerPoint: Int64 { max(1, rows / max(1, Int64(points.count))) }
 
     /// What people should know of an attribute that hardly routes anything.
     package var remainderNote: String? {

@@ -8,6 +8,7 @@ import MigrationPlanning
 import MigrationPlans
 import MigrationValidation
 package import SafeSQLite
+import ShardPages
 package import StateFolders
 import StoreFileChecks
 package import StoreLocks
@@ -220,16 +221,13 @@ package struct StorePreparation {
         let leg = way.legs[number]
         let hashes = VersionHashes(read: source.metadata.versionHashes)
         try checkHistory(source, leg.inference, connection)
-        var routes: [Int: FilePath] = [:]
         let options = options(for: source, leg: number, of: way, bytes: original.bytes)
         var survey = StoreSurvey(
             store: source, destination: leg.layout, inference: leg.inference, files: files,
             connection: connection)
         survey.countsRenames = countsLosses
-        let facts = try survey.facts(options: options) { number in
-            let path = route(number)
-            routes[number] = path
-            return path
+        let facts = try survey.facts(options: options) { route throws(EngineError) in
+            try RouteRows(route, of: source, files: files).profile()
         }
         guard facts.missingExternalFiles == 0 || request.options.allowsMissingExternalData else {
             throw StoreError.externalDataMissing(
@@ -250,6 +248,7 @@ package struct StorePreparation {
             }
         }
         try InlinedDataCheck.check(plan, store: source)
+        let routes = try writeRoutes(of: plan, source)
         var planned = PlannedStore(
             laidOut: try LaidOutPlan(plan, cache: cache.planning.plans), original: original,
             source: source, destination: leg.destination, routes: routes)
@@ -260,6 +259,20 @@ package struct StorePreparation {
         }
         planned.unusedMappings = way.unusedMappings(of: request.options)
         return planned
+    }
+
+    /// Makes the files of routing passes.
+    private func writeRoutes(
+        of plan: MigrationPlan, _ source: SourceStore
+    ) throws -> [Int: FilePath] {
+        var routes: [Int: FilePath] = [:]
+        for (number, route) in plan.routes.enumerated() where !route.lists.isEmpty {
+            let path = self.route(number)
+            try files.removeScratchTree(path)
+            try RouteRows(route, of: source, files: files).writeLists(to: path)
+            routes[number] = path
+        }
+        return routes
     }
 
     /// Counts what the result will lack.

@@ -1,3 +1,4 @@
+import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
@@ -16,8 +17,15 @@ import Testing
     struct Case: CustomTestStringConvertible, Sendable {
         let strategy: Strategy
         let journal: ForgeRecipe.Journal
+        var partition = PartitionMode.auto
 
-        var testDescription: String { "\(strategy), \(journal)" }
+        var testDescription: String { "\(strategy), \(partition), \(journal)" }
+
+        /// Sets how stores are cut; shards that are merged by keys are merged in several pieces.
+        func change(_ request: inout RunRequest) {
+            request.options.partition = partition
+            if partition != .auto { request.options.chunkBytes = 4_096 }
+        }
     }
 
     static let cases = [
@@ -25,6 +33,10 @@ import Testing
         Case(strategy: .whole, journal: .writeAheadLogWithContent),
         Case(strategy: .partitioned, journal: .writeAheadLog),
         Case(strategy: .partitioned, journal: .writeAheadLogWithContent),
+        Case(strategy: .partitioned, journal: .writeAheadLog, partition: .entity),
+        Case(
+            strategy: .partitioned, journal: .writeAheadLogWithContent,
+            partition: .uuid([PropertyKey("Note", "identifier")])),
     ]
 
     private static let isLong = ProcessInfo.processInfo.environment["GODWIT_LONG_TESTS"] != nil
@@ -46,7 +58,8 @@ import Testing
             let store = try lab.forge("a.sqlite", journal: one.journal)
             let old = try lab.content(store)
             let disk = FailingDisk(at: .max, .dies)
-            let ending = try lab.migrate([store], strategy: one.strategy, files: disk.files)
+            let ending = try lab.migrate(
+                [store], strategy: one.strategy, files: disk.files, change: one.change)
             #expect(ending.counts == [.done: 1])
             let new = try lab.content(store)
             #expect(old != new && old.first == "ok" && new.first == "ok")
@@ -67,7 +80,8 @@ import Testing
                 let store = try lab.forge("a.sqlite", journal: one.journal)
                 let disk = FailingDisk(at: place, .dies)
                 do throws(RunError) {
-                    _ = try lab.migrate([store], strategy: one.strategy, files: disk.files)
+                    _ = try lab.migrate(
+                        [store], strategy: one.strategy, files: disk.files, change: one.change)
                     #expect(disk.points <= place, "death at \(place) went unnoticed")
                     // Only commits that slots shared may be missing.
                     #expect(disk.operations == whole.operations, "at \(place)")
@@ -76,7 +90,8 @@ import Testing
                 }
                 let between = try lab.content(store)
                 #expect(between == old || between == new, "mixed at \(place)")
-                let ending = try lab.migrate([store], strategy: one.strategy)
+                let ending = try lab.migrate(
+                    [store], strategy: one.strategy, change: one.change)
                 // A run whose last record was lost has nothing left to do.
                 #expect(ending.counts == [.done: 1], "at \(place): \(ending.counts)")
                 #expect(try lab.content(store) == new, "at \(place)")
@@ -101,7 +116,7 @@ import Testing
                 var failure: RunError?
                 do throws(RunError) {
                     let ending = try lab.migrate(
-                        [store], strategy: one.strategy, files: disk.files)
+                        [store], strategy: one.strategy, files: disk.files, change: one.change)
                     if ending.counts != [.done: 1] { failure = .stopped }
                 } catch {
                     failure = error
@@ -114,7 +129,7 @@ import Testing
                 #expect(between == old || between == new, "mixed at \(place)")
                 guard failure != nil else { return #expect(between == new, "at \(place)") }
                 if between == old {
-                    _ = try lab.migrate([store], strategy: one.strategy)
+                    _ = try lab.migrate([store], strategy: one.strategy, change: one.change)
                     #expect(try lab.content(store) == new, "at \(place)")
                 }
                 #expect(try lab.redone() == 0, "at \(place)")

@@ -49,8 +49,11 @@ enum ClassRegistration {
             [
                 ModelSource.entity(
                     "Person",
-                    [ModelSource.attribute(isNew ? "fullName" : "name", "String")]
-                        + [ModelSource.attribute("born", "Date")]),
+                    [
+                        identifier,
+                        ModelSource.attribute(isNew ? "fullName" : "name", "String"),
+                        ModelSource.attribute("born", "Date"),
+                    ]),
                 ModelSource.entity(
                     "Student", parent: "Person",
                     [
@@ -69,6 +72,7 @@ enum ClassRegistration {
                 ModelSource.entity(
                     "Registration",
                     [
+                        identifier,
                         ModelSource.attribute("enrolledOn", "Date"),
                         ModelSource.relationship(
                             "student", to: "Student", inverse: "registrations"),
@@ -77,6 +81,8 @@ enum ClassRegistration {
             ]
         )
     }
+
+    private static let identifier = ModelSource.attribute("identifier", "UUID", optional: false)
 
     private static let schoolMapping = """
         godwit-mapping: 1

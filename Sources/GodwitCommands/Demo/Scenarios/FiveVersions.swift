@@ -63,6 +63,7 @@ enum FiveVersions {
             default: ("text", nil)
             }
         var properties = [
+            ModelSource.attribute("identifier", "UUID", optional: false),
             ModelSource.attribute("title", "String", optional: version < 4),
             ModelSource.attribute("createdAt", "Date"),
             ModelSource.attribute(text, "String", renamed: before),

@@ -47,6 +47,7 @@ enum MultiPass {
                     ModelSource.entity(
                         "Event",
                         [
+                            identifier,
                             ModelSource.attribute("timestamp", "Date", optional: false),
                             ModelSource.attribute("name", "String"),
                         ])
@@ -59,18 +60,22 @@ enum MultiPass {
                 ModelSource.entity(
                     "Moment",
                     [
+                        identifier,
                         ModelSource.attribute("seconds", "Double", optional: false, value: "0"),
                         ModelSource.attribute("name", "String"),
                     ]),
                 ModelSource.entity(
                     "Label",
                     [
+                        identifier,
                         ModelSource.attribute("text", "String"),
                         ModelSource.attribute("name", "String"),
                     ]),
             ]
         )
     }
+
+    private static let identifier = ModelSource.attribute("identifier", "UUID", optional: false)
 
     private static let passes =
         "godwit-mapping: 1\nentities:\n"
@@ -103,6 +108,7 @@ enum MultiPass {
             name: \(name)
         \(filter.map { "    filter: \($0)\n" } ?? "")    attributes:
               \(value)
+              identifier: $source.identifier
               name: $source.name
 
         """

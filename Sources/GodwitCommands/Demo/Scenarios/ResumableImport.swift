@@ -46,8 +46,16 @@ enum ResumableImport {
 
     private static func article(_ number: Int) -> String {
         #"{"entity": "Article", "attributes": {"address": "https://example.org/\#(number)", "#
-            + #""title": "Article \#(number)", "publishedAt": "2026-01-\#(10 + number % 20)"}, "#
+            + #""identifier": "\#(identifier(number))", "title": "Article \#(number)", "#
+            + #""publishedAt": "2026-01-\#(10 + number % 20)"}, "#
             + #""relationships": {"feed": "feed-\#(number % feedCount)"}}"# + "\n"
+    }
+
+    /// A UUID whose first characters are spread evenly; an odd factor gives each number its own.
+    private static func identifier(_ number: Int) -> String {
+        let mixed = String(UInt32(truncatingIfNeeded: number) &* 2_654_435_761, radix: 16)
+        return String(repeating: "0", count: 8 - mixed.count) + mixed.uppercased()
+            + "-0000-4000-8000-000000000000"
     }
 
     private static func feed(_ number: Int) -> String {
@@ -63,6 +71,7 @@ enum ResumableImport {
                     "Article", unique: "address",
                     [
                         ModelSource.attribute("address", "String", optional: false),
+                        ModelSource.attribute("identifier", "UUID", optional: false),
                         ModelSource.attribute(
                             isNew ? "headline" : "title", "String",
                             renamed: isNew ? "title" : nil),
