@@ -110,7 +110,12 @@ package struct StepsFile: Sendable {
             throw node.malformed("a program is a list: [program, argument, …]")
         }
         var words: [String] = []
-        for word in try node.elements() { words.append(try word.text()) }
+        for word in try node.elements() {
+            guard word.tag != Tag(.null) else {
+                throw word.malformed("an argument is null; put a text in quotes")
+            }
+            words.append(try word.text())
+        }
         guard let name = words.first, !name.isEmpty else {
             throw node.malformed("the program has no name")
         }

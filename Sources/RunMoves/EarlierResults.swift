@@ -165,6 +165,8 @@ package final class EarlierResults {
         madeBy earlier: String
     ) throws(RunError) -> [LedgerRecord] {
         var result = result
+        // They are of the run that made it.
+        result.seconds = [:]
         // Of a result that several runs found, the one that made it is named.
         if !result.notes.contains(where: { $0.hasSuffix(Self.note) }) {
             result.notes.append("the run \(earlier) \(Self.note)")

@@ -81,7 +81,10 @@ package enum ReportWords {
 
     /// `8.2 stores/s, 3.1 MiB/s`; nil where there is no rate.
     static func rates(_ report: RunReport) -> String? {
-        guard let rate = report.storesPerSecond else { return nil }
+        // Without times, all results are those of earlier runs.
+        guard let rate = report.storesPerSecond, !report.summary.seconds.isEmpty else {
+            return nil
+        }
         let all = report.facts.share?.bytes ?? report.summary.bytes.before
         let bytes = Double(all) / report.facts.seconds
         let bounded = Int64(min(max(bytes, 0), 1e18))
@@ -110,6 +113,11 @@ package enum ReportWords {
         }
         if let rates = rates(report) { totals.append(("speed", rates)) }
         if summary.migrated > 0 {
+            let strategies = summary.strategies.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            if !strategies.isEmpty {
+                let counts = strategies.map { "\(counted($0.value, "store")) \($0.key)" }
+                totals.append(("strategy", counts.joined(separator: ", ")))
+            }
             totals.append(("rows", rows(summary.rows)))
             totals.append(("size", bytes(summary.bytes)))
             totals.append(

@@ -1,5 +1,6 @@
 package import Jobs
 import MigrationEngine
+import MigrationPlans
 import MigrationValidation
 import RunService
 import StoreFileChecks
@@ -65,6 +66,8 @@ package struct RunSummary: Hashable, Sendable, Codable {
     package private(set) var storesWithInherited = 0
     /// The greatest first.
     package private(set) var losses: [FleetLoss] = []
+    /// Stores with a result, by how they were migrated.
+    package private(set) var strategies: [String: Int] = [:]
     /// Stores that were begun more than once.
     package private(set) var repeated = 0
     package private(set) var backups = 0
@@ -107,6 +110,7 @@ package struct RunSummary: Hashable, Sendable, Codable {
     }
 
     private mutating func add(_ counts: StoreReport.Change, of report: StoreReport) {
+        if let strategy = report.strategy { strategies[strategy.rawValue, default: 0] += 1 }
         rows.add(counts)
         bytes.add(report.bytes)
         if let sums = report.validation {

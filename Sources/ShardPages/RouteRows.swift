@@ -42,6 +42,29 @@ package struct RouteRows {
         return RouteProfile(plan: plan, points: sample.sorted(), rows: rows, remainder: remainder)
     }
 
+    /// Makes the files of routing passes.
+    ///
+    /// - Parameters:
+    ///   - plans: of the passes.
+    ///   - store: whose rows they go through.
+    ///   - files: opens and makes files.
+    ///   - path: of a pass's file; one that is there goes.
+    /// - Returns: the files by the places of their passes; none for a table without rows.
+    /// - Throws: `EngineError` for a table that cannot be read, and what writing meets.
+    package static func write(
+        _ plans: [RoutePlan], of store: SourceStore, files: DurableFileSystem,
+        to path: (Int) -> FilePath
+    ) throws(EngineError) -> [Int: FilePath] {
+        var made: [Int: FilePath] = [:]
+        for (number, plan) in plans.enumerated() where !plan.lists.isEmpty {
+            let path = path(number)
+            try EngineError.translating { try files.removeScratchTree(path) }
+            try RouteRows(plan, of: store, files: files).writeLists(to: path)
+            made[number] = path
+        }
+        return made
+    }
+
     /// Puts the key of each row into its list.
     ///
     /// - Parameter path: of the file that is made, which must not exist.

@@ -340,9 +340,10 @@ import Testing
             ("  - {version: M 2, afer: [./sql.sh]}", 65, "Did you mean after"),
             ("  - {mapping: numbers.yaml}", 65, "a step has no version"),
             ("  - {version: M 2}\n  - {version: M 2}", 64, "names each version once"),
-            ("  - {version: M 3}\n  - {version: M 2}", 64, "is the destination itself"),
+            ("  - {version: M 3}\n  - {version: M 2}", 64, "M 3 is the destination, and no step"),
+            ("  - {version: M 2, after: [sh, ~]}", 65, "an argument is null"),
             ("  - {version: M 2}\n  - {version: M}", 64, "would lead to an older version"),
-            ("  - {version: M 2, mapping: none.yaml}", 64, "none.yaml"),
+            ("  - {version: M 2, mapping: none.yaml}", 64, "line 3, column 15: the mapping"),
         ])
     func mistakes(lines: String, status: Int32, words: String) throws {
         try withTemporaryFolder { folder in

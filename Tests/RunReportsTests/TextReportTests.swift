@@ -20,6 +20,7 @@ import Testing
                 result      in place
                 time        1 min 01 s with 2 slots
                 speed       40.0 MiB/s
+                strategy    1 store partitioned, 1 store whole
                 rows        2,501,000 → 2,500,000 rows
                 size        2.4 GiB → 2.3 GiB
                 compared    17,507,000 values, 2,501,000 links, 20 join rows, 5,002,000 index

@@ -94,11 +94,16 @@ struct RandomChain {
     /// - Throws: where models do not fit each other, and for steps that cannot be inferred.
     init(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
+        mode = RandomCase.Mode.allCases[Int(seed / 1_000 % 4)]
         var model = try RandomModel.make(using: &random, entities: 2...6)
+        let needsUUID = mode == .uuid
         model = try Model(
             entities: model.numberedEntities.map { entity in
                 var entity = entity
                 entity.uniquenessConstraints = []
+                if needsUUID, entity.parent == nil {
+                    entity.attributes.append(Attribute(name: "routed", type: .uuid))
+                }
                 return entity
             })
         var versions = [model]
@@ -124,7 +129,6 @@ struct RandomChain {
         }
         self.steps = steps
         self.versions = versions
-        mode = RandomCase.Mode.allCases[Int(seed % 3)]
         self.random = random
     }
 
@@ -168,7 +172,7 @@ struct RandomChain {
         let once = try migrate(
             store, to: last,
             ways: VersionWays(between, otherwise: Array(between.indices)),
-            as: folder.appending("once"))
+            as: folder.appending("once"), isOnce: true)
         switch (single, once) {
         case (.stopped, .stopped), (.unsupported, _), (_, .unsupported): return .refused
         // A file that is for one entity's hashes can fit several steps.
@@ -212,13 +216,21 @@ struct RandomChain {
     }
 
     private func migrate(
-        _ store: FilePath, to model: Model, ways: VersionWays, as folder: FilePath
+        _ store: FilePath, to model: Model, ways: VersionWays, as folder: FilePath,
+        isOnce: Bool = false
     ) throws -> StepResult {
         try FileManager.default.createDirectory(
             atPath: folder.description, withIntermediateDirectories: true)
         var options = PlanOptions(strategy: mode == .whole ? .whole : .partitioned)
         options.chunkBytes = 4_096
-        options.partition = mode == .entity ? .entity : .key
+        switch mode {
+        case .whole, .key: options.partition = .key
+        case .entity: options.partition = .entity
+        case .uuid:
+            // Single steps may find the attribute gone.
+            let roots = versions[0].roots.map { PropertyKey($0.name, "routed") }
+            options.partition = isOnce ? .uuid(roots) : .key
+        }
         options.ways = ways
         options.mappings = mappings
         options.now = RandomCase.now

@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 package import Jobs
+package import MappingModel
 import MigrationPlans
 import RunLedger
 package import RunReports
@@ -54,6 +55,9 @@ extension FailureCause {
         case .bug: "The original is unchanged. Please report this bug."
         }
     }
+
+    /// The same options in brackets, to follow a message; empty where none helps.
+    package var help: String { options.map { " (\($0))" } ?? "" }
 
     /// The options that help a store that failed by this cause; nil where none does.
     package var options: String? {
@@ -114,4 +118,11 @@ extension ReportGuide {
     /// The words of this command line.
     package static let commandLine = ReportGuide(
         advice: { $0.advice }, command: { $0.command(for: $1) })
+}
+
+extension MappingMistake {
+    /// The mistake, with the option that helps against it.
+    package var helped: String {
+        description + (missingPolicy == nil ? "" : FailureCause.policyMissing.help)
+    }
 }

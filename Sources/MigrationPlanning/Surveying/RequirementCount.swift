@@ -236,8 +236,11 @@ struct RequirementCount {
         guard let links = links(source, towards: owners),
             let (owner, relationship) = layout.model.relationship(
                 source.property, of: source.entity),
-            let table = layout.table(of: relationship.destination)?.name,
-            let isForbidden = condition("x.Z_ENT", entities)
+            let table = layout.table(of: relationship.destination)?.name
+        else { return nil }
+        // Of a chain's later step: links may not lead to some of these entities yet.
+        let entities = entities.filter { layout.model.isKind($0, of: relationship.destination) }
+        guard let isForbidden = condition("x.Z_ENT", entities)
         else { return nil }
         let targets: SQLText = "SELECT x.Z_PK FROM \(SQLText.quoted(table)) x WHERE \(isForbidden)"
         guard

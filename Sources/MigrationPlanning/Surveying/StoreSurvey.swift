@@ -216,28 +216,59 @@ package struct StoreSurvey {
     ) throws {
         guard case .uuid(let attributes) = partition else { return }
         for attribute in attributes {
-            let owner = store.model.attribute(attribute.property, of: attribute.entity)?.owner
-            let key = PropertyKey(owner?.name ?? attribute.entity, attribute.property)
-            guard let (table, column) = store.layout.column(.attribute(key)) else {
+            guard let plan = Self.route(attribute, in: store) else {
                 throw EngineError.dataRefused(
                     "\(store.path) has no attribute \(attribute) to partition by. Nothing was "
                         + "written")
             }
-            let types: [AttributeType] = [.uuid, .string, .uri, .binary, .transformable]
             let type = store.model.attribute(attribute.property, of: attribute.entity)?.attribute
                 .type
-            guard let type, types.contains(type) else {
+            guard let type, Self.routedTypes.contains(type) else {
                 throw EngineError.dataRefused(
                     "\(store.path) cannot be partitioned by \(attribute): the attribute cannot "
                         + "hold a UUID. Nothing was written")
             }
-            guard !facts.routes.contains(where: { $0.plan.sourceTable == table.name }) else {
+            guard !facts.routes.contains(where: { $0.plan.sourceTable == plan.sourceTable }) else {
                 throw EngineError.dataRefused(
-                    "\(store.path) cannot be partitioned by \(attribute): table \(table.name) is "
-                        + "already partitioned by another attribute. Nothing was written")
+                    "\(store.path) cannot be partitioned by \(attribute): table "
+                        + "\(plan.sourceTable) is already partitioned by another attribute. "
+                        + "Nothing was written")
             }
-            let plan = RoutePlan(attribute: key, sourceTable: table.name, column: column.name)
             facts.routes.append(try profile(plan))
+        }
+    }
+
+    /// Types of attributes that can hold UUIDs.
+    private static let routedTypes: [AttributeType] = [
+        .uuid, .string, .uri, .binary, .transformable,
+    ]
+
+    /// The routing pass over an attribute; nil where the store has none of that name.
+    private static func route(_ attribute: PropertyKey, in store: SourceStore) -> RoutePlan? {
+        let owner = store.model.attribute(attribute.property, of: attribute.entity)?.owner
+        let key = PropertyKey(owner?.name ?? attribute.entity, attribute.property)
+        return store.layout.column(.attribute(key)).map { table, column in
+            RoutePlan(attribute: key, sourceTable: table.name, column: column.name)
+        }
+    }
+
+    /// Those attributes by which a store can be partitioned: the first of each table.
+    ///
+    /// - Parameters:
+    ///   - attributes: that can be of another version.
+    ///   - store: to be partitioned.
+    /// - Returns: attributes that `facts` takes.
+    package static func routable(
+        _ attributes: [PropertyKey], in store: SourceStore
+    ) -> [PropertyKey] {
+        var tables: Set<String> = []
+        return attributes.filter { attribute in
+            guard let plan = route(attribute, in: store),
+                let type = store.model.attribute(attribute.property, of: attribute.entity)?
+                    .attribute.type,
+                routedTypes.contains(type)
+            else { return false }
+            return tables.insert(plan.sourceTable).inserted
         }
     }
 }

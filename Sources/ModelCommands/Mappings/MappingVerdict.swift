@@ -1,3 +1,4 @@
+import CommandSupport
 import ManagedObjectModel
 import MappingExpressions
 import MappingFiles
@@ -61,7 +62,8 @@ struct MappingVerdict: Encodable {
     var text: String {
         guard mistakes.isEmpty else {
             let count = mistakes.count == 1 ? "1 mistake" : "\(mistakes.count) mistakes"
-            return (["\(file): \(count)"] + mistakes.map { "  \($0)" }).joined(separator: "\n")
+            let lines = ["\(file): \(count)"] + mistakes.map { "  \($0.helped)" }
+            return lines.joined(separator: "\n")
         }
         var lines = ["\(file): the mapping fits the two models"]
         lines += mapping.map { "  \($0)" }
@@ -80,7 +82,7 @@ struct MappingVerdict: Encodable {
             return CheckReport.Case(
                 name: place.isEmpty ? file : place.joined(separator: "."), file: file,
                 line: mistake.position?.line,
-                failure: CheckReport.Failure(kind: "mapping", text: "\(mistake)"))
+                failure: CheckReport.Failure(kind: "mapping", text: mistake.helped))
         }
     }
 }

@@ -65,8 +65,8 @@ struct VersionChecker {
                 subject: $0, renamed: renames[$0.name], isRefused: rules.losses.refuses($0.name))
         }
         return ModelCheck.Version(
-            version: PrintedText.line(name), verdict: check.verdict, reasons: check.reasons,
-            losses: losses,
+            version: PrintedText.line(name), verdict: check.verdict,
+            reasons: check.reasons.map { $0 + (check.cause?.help ?? "") }, losses: losses,
             refusesData: rules.refusesData, file: file)
     }
 }

@@ -107,8 +107,12 @@ package struct ViaRoute: Sendable {
             if !stays { way.append(stop.version) }
         }
         if let place = way.firstIndex(of: bundle.chosen) {
-            guard file != nil, place == way.count - 1 else {
+            guard file != nil else {
                 throw .usage("\(subject): \(bundle.chosen) is the destination itself")
+            }
+            guard place == way.count - 1 else {
+                throw .usage(
+                    "\(subject): \(bundle.chosen) is the destination, and no step can follow it")
             }
         } else {
             way.append(bundle.chosen)
@@ -138,7 +142,11 @@ extension ViaRoute {
             let place = step.position.map { "\(path): \($0)" } ?? path
             var directions = StepDirections()
             if let mapping = step.mapping {
-                directions.mapping = try MappingChoice(loading: mapping)
+                do throws(CommandFailure) {
+                    directions.mapping = try MappingChoice(loading: mapping)
+                } catch {
+                    throw CommandFailure(error.status, "\(place): \(error)")
+                }
             }
             directions.before = try StepProgram(step.before, of: path, at: place)
             directions.after = try StepProgram(step.after, of: path, at: place)

@@ -195,10 +195,10 @@ package struct LocalRunEnd {
             if all == 1, case .result(let result)? = record { single = result }
             guard store.state == .failed, let reason = store.reason else { return }
             let cause: FailureCause? = if case .failure(let cause)? = record { cause } else { nil }
-            let options = cause?.options.map { " (\($0))" } ?? ""
             outcomes.fail(
                 store.found.path,
-                CommandFailure(cause.map { CommandStatus($0) } ?? .bug, reason.text + options))
+                CommandFailure(
+                    cause.map { CommandStatus($0) } ?? .bug, reason.text + (cause?.help ?? "")))
         }
         let done = try records.migrated(in: run)
         try records.close()

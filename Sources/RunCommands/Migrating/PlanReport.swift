@@ -212,7 +212,9 @@ extension PlanReport {
             ])
             for change in one.changes.dropFirst() { table.add(["", "", "", "", "", change]) }
         }
-        return table.lines
+        // Later steps read what is not there yet.
+        let written = steps.dropLast().first { $0.reasonToWrite != nil }
+        return (written.map { ["on the way to the store of \($0.version):"] } ?? []) + table.lines
     }
 
     private var changedLines: [String] {

@@ -38,7 +38,9 @@ enum ResultText {
             }
             lines += labelled("through", between.joined(separator: ", "))
         }
-        lines += labelled("time", "\(Seconds.words(all)): \(steps.joined(separator: ", "))")
+        if !steps.isEmpty {
+            lines += labelled("time", "\(Seconds.words(all)): \(steps.joined(separator: ", "))")
+        }
         for (place, line) in validation.lines.enumerated() {
             lines += labelled(place == 0 ? "validated" : "", line)
         }

@@ -41,6 +41,24 @@ package struct RunArguments: ParsableArguments {
         }
     }
 
+    /// State folders one folder further down, where `--output` puts them: the first ones.
+    private static func statesBelow(_ folder: FilePath) throws(CommandFailure) -> [FilePath] {
+        try CommandFailure.translating {
+            guard try FileStatus.ifPresent(folder) != nil else { return [] }
+            let names = try DurableFileSystem(links: .followed).names(in: folder)
+            let isHere = folder == FilePath(".")
+            var states: [FilePath] = []
+            for name in names.prefix(searchLimit) where states.count < 3 {
+                let path = (isHere ? name : folder.appending(name)).appending(FilePath(".godwit"))
+                if try holdsOwnLedger(path) { states.append(path) }
+            }
+            return states
+        }
+    }
+
+    /// The most names that are looked at.
+    private static let searchLimit = 1_000
+
     /// Another user's is passed over: it may lie to us.
     private static func holdsOwnLedger(_ folder: FilePath) throws -> Bool {
         do throws(DurableFileError) {
@@ -104,8 +122,11 @@ package struct RunArguments: ParsableArguments {
                     + "existing store, or give the --state that migrate used")
         }
         guard isThere else {
+            let below = state == nil ? try Self.statesBelow(folder.parent) : []
+            let found = below.map { "--state \($0)" }.joined(separator: " or ")
             throw .usage(
-                "there is no state folder at \(folder): give the --state that migrate used")
+                "there is no state folder at \(folder): give "
+                    + (below.isEmpty ? "the --state that migrate used" : found))
         }
         return RunSelection(
             state: try Self.resolved(folder), run: store == nil ? target : nil, store: store)

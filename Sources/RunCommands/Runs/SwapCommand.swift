@@ -157,6 +157,8 @@ package struct CancelCommand: ParsableCommand {
         } else {
             let kept = done > 0 ? "; \(counted(done, "store")) had a result and is done" : ""
             Console.print("run \(run) cancelled: \(counted(stores, "store")) not migrated\(kept)")
+            let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
+            try ReportWriter.keep(run, state: selection.state, slots: processors)
         }
     }
 }

@@ -248,7 +248,7 @@ package struct StorePreparation {
             }
         }
         try InlinedDataCheck.check(plan, store: source)
-        let routes = try writeRoutes(of: plan, source)
+        let routes = try RouteRows.write(plan.routes, of: source, files: files, to: route)
         var planned = PlannedStore(
             laidOut: try LaidOutPlan(plan, cache: cache.planning.plans), original: original,
             source: source, destination: leg.destination, routes: routes)
@@ -259,20 +259,6 @@ package struct StorePreparation {
         }
         planned.unusedMappings = way.unusedMappings(of: request.options)
         return planned
-    }
-
-    /// Makes the files of routing passes.
-    private func writeRoutes(
-        of plan: MigrationPlan, _ source: SourceStore
-    ) throws -> [Int: FilePath] {
-        var routes: [Int: FilePath] = [:]
-        for (number, route) in plan.routes.enumerated() where !route.lists.isEmpty {
-            let path = self.route(number)
-            try files.removeScratchTree(path)
-            try RouteRows(route, of: source, files: files).writeLists(to: path)
-            routes[number] = path
-        }
-        return routes
     }
 
     /// Counts what the result will lack.
@@ -321,6 +307,11 @@ package struct StorePreparation {
         } else if options.strategy == nil {
             // The store that was found decided who migrates it.
             options.strategy = bytes <= PlanOptions.wholeLimit ? .whole : .partitioned
+        }
+        if leg > 0, case .uuid(let attributes) = options.partition {
+            // They are those of the store that was found. What is not here any more is cut by keys.
+            let kept = StoreSurvey.routable(attributes, in: source)
+            options.partition = kept.isEmpty ? .key : .uuid(kept)
         }
         return options
     }

@@ -1,4 +1,5 @@
 package import CoreDataStore
+package import Jobs
 package import ManagedObjectModel
 import MappingInference
 package import MappingModel
@@ -32,6 +33,8 @@ package struct VersionCheck: Hashable, Sendable {
     package let reasons: [String]
     /// What stores can lose, by name; none where no store can be migrated.
     package let losses: [Loss.Subject]
+    /// Why no store can be migrated; nil where some can, or a model must be corrected.
+    package let cause: FailureCause?
 
     /// Checks a version.
     ///
@@ -78,7 +81,11 @@ package struct VersionCheck: Hashable, Sendable {
     /// A version whose file cannot be read.
     package init(unreadable error: ModelError) { self.init(.refused, [error.description]) }
 
-    private init(_ verdict: Verdict, _ reasons: [String], _ losses: [Loss.Subject] = []) {
+    private init(
+        _ verdict: Verdict, _ reasons: [String], _ losses: [Loss.Subject] = [],
+        _ cause: FailureCause? = nil
+    ) {
+        self.cause = cause
         self.verdict = verdict
         self.reasons = reasons
         self.losses = losses
@@ -92,7 +99,7 @@ package struct VersionCheck: Hashable, Sendable {
         case .engine(.olderDestination):
             self.init(.refused, ["the version is newer than the destination"])
         default:
-            self.init(.refused, [error.description])
+            self.init(.refused, [error.description], [], error.cause)
         }
     }
 
