@@ -41,9 +41,8 @@ package final class NewRecord {
         values[column] = value
     }
 
-    /// Sets a column to NULL.
     @inline(__always)
-    package func setNull(_ column: Int) { types[column] = 0 }
+    func setNull(_ column: Int) { types[column] = 0 }
 
     /// Sets an integer in the shortest form.
     @inline(__always)

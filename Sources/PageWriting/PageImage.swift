@@ -10,6 +10,8 @@ package final class PageImage {
     private enum Storage: ~Copyable {
         case file(OpenFile)
         case memory(GrowingBytes)
+        /// A file that is opened for each read.
+        case named(FilePath, DurableFileSystem)
     }
 
     /// What its pages have in common.
@@ -38,10 +40,15 @@ package final class PageImage {
     /// - Parameters:
     ///   - path: a database.
     ///   - files: opens it.
+    ///   - staysOpen: whether it is open between reads; one of very many is not.
     /// - Throws: `EngineError` where it cannot be opened, or its header counts no pages.
     package convenience init(
-        reading path: FilePath, _ files: DurableFileSystem
+        reading path: FilePath, _ files: DurableFileSystem, staysOpen: Bool = true
     ) throws(EngineError) {
+        guard staysOpen else {
+            try self.init(path, .named(path, files))
+            return
+        }
         let file = try EngineError.accessing { () throws(DurableFileError) in
             try files.openForReading(path)
         }
@@ -117,6 +124,7 @@ package final class PageImage {
     package var bytes: UnsafeRawBufferPointer {
         switch storage {
         case .file: UnsafeRawBufferPointer(start: nil, count: 0)
+        case .named: UnsafeRawBufferPointer(start: nil, count: 0)
         case .memory(let memory):
             UnsafeRawBufferPointer(start: memory.start, count: memory.count)
         }
@@ -138,6 +146,10 @@ package final class PageImage {
             return try EngineError.accessing { () throws(DurableFileError) in
                 try file.read(into: bytes, at: offset)
             }
+        case .named(let path, let files):
+            return try EngineError.accessing { () throws(DurableFileError) in
+                try files.openForReading(path).read(into: bytes, at: offset)
+            }
         case .memory(let memory):
             let count = max(0, min(bytes.count, memory.count - Int(offset)))
             if count > 0 {
@@ -152,6 +164,7 @@ package final class PageImage {
     var isInMemory: Bool {
         switch storage {
         case .file: false
+        case .named: false
         case .memory: true
         }
     }
@@ -160,6 +173,7 @@ package final class PageImage {
     func inMemory(page: UInt32) -> UnsafePointer<UInt8>? {
         switch storage {
         case .file: return nil
+        case .named: return nil
         case .memory(let memory):
             let start = Int(offset(of: page))
             return start + pageSize <= memory.count ? UnsafePointer(memory.start + start) : nil
@@ -185,6 +199,7 @@ package final class PageImage {
                 try file.write(bytes, at: offset)
             }
         case .memory(let memory): memory.put(bytes, at: Int(offset))
+        case .named: throw .internalError("a file that is only read was to be written")
         }
     }
 
@@ -200,6 +215,7 @@ package final class PageImage {
         case .file(let file):
             try EngineError.accessing { () throws(DurableFileError) in try file.setSize(size) }
         case .memory(let memory): memory.cut(to: Int(size))
+        case .named: throw .internalError("a file that is only read was to be cut")
         }
     }
 

@@ -25,7 +25,9 @@ package final class RecordCursor {
     private let window: ReadWindow
     private let overflow: ReadWindow
     private let lower: Int64
-    private let gathered = GrowingBytes(capacity: 0)
+    private var gathered = GrowingBytes(capacity: 0)
+    /// Bytes of a record for which room is kept when the next one is read.
+    private let keptRoom: Int
     private var levels: [Level] = []
     private var leaf: UnsafePointer<UInt8>
     /// Where the places of the leaf's cells stand, how many there are, and which one is next.
@@ -46,11 +48,13 @@ package final class RecordCursor {
     ///   - page: its root page, or an inner page whose rows alone are read.
     ///   - lower: the lowest rowid that is read.
     ///   - windows: for pages of the table and for overflow pages; used by one cursor at a time.
+    ///   - keptRoom: bytes of a record for which room is kept when the next one is read.
     /// - Throws: `EngineError` for a page that is damaged or cannot be read.
     package init(
         _ file: PageImage, below page: UInt32, from lower: Int64 = .min,
-        _ windows: (table: ReadWindow, overflow: ReadWindow)
+        _ windows: (table: ReadWindow, overflow: ReadWindow), keptRoom: Int = .max
     ) throws(EngineError) {
+        self.keptRoom = keptRoom
         self.file = file
         self.lower = lower
         window = windows.table
@@ -124,6 +128,7 @@ package final class RecordCursor {
     /// - Returns: false behind the last one.
     /// - Throws: `EngineError` for a page that is damaged or cannot be read.
     package func next() throws(EngineError) -> Bool {
+        if gathered.count > keptRoom { gathered = GrowingBytes(capacity: 0) }
         while true {
             while cell < cells {
                 try read()
@@ -165,6 +170,9 @@ package final class RecordCursor {
         if local == count { return start }
         return try gather()
     }
+
+    /// The bytes of the record that stand in its leaf.
+    var bytesInLeaf: (start: UnsafePointer<UInt8>, count: Int) { (start, local) }
 
     private func gather() throws(EngineError) -> UnsafePointer<UInt8> {
         overflowing -= count - local

@@ -92,14 +92,34 @@ package struct TableRecords {
         }
         let cursor = try RecordCursor(file, below: page, (window, overflow))
         while try cursor.next() {
-            guard parse(try cursor.record(), cursor.count, types, values) else {
-                throw file.damaged()
-            }
+            // Long values behind the wanted columns are left alone.
+            let leaf = cursor.bytesInLeaf
+            let start =
+                leaf.count == cursor.count || wantedBytes(leaf.start, leaf.count) > leaf.count
+                ? try cursor.record() : leaf.start
+            guard parse(start, cursor.count, types, values) else { throw file.damaged() }
             guard try body(Row(rowid: cursor.rowid, types: types, values: values)) else {
                 return false
             }
         }
         return true
+    }
+
+    /// Bytes of a record up to the last wanted column; more than there are where its beginning does
+    /// not tell.
+    private func wantedBytes(_ record: UnsafePointer<UInt8>, _ count: Int) -> Int {
+        var place = 0
+        let header = RecordBytes.varint(record, &place)
+        guard header <= UInt64(count) else { return .max }
+        var end = Int(header)
+        for _ in 0..<columns where place < Int(header) {
+            let type = RecordBytes.varint(record, &place)
+            guard let size = RecordBytes.size(ofType: type), size <= Int(Int32.max) else {
+                return .max
+            }
+            end += size
+        }
+        return end
     }
 
     private func parse(

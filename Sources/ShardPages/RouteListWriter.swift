@@ -42,7 +42,7 @@ final class RouteListWriter {
         self.pages = pages
         self.trees = trees
         name = path.description
-        record.setNull(0)
+        // Its one column is NULL: the rowid has the key.
         record.close()
         fillers = trees.map { tree in
             LeafFiller(pages.image.format, batchBytes: Self.batchBytes) {

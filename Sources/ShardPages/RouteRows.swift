@@ -48,16 +48,16 @@ package struct RouteRows {
     ///   - plans: of the passes.
     ///   - store: whose rows they go through.
     ///   - files: opens and makes files.
-    ///   - path: of a pass's file; one that is there goes.
+    ///   - place: of a pass's file; one that is there goes.
     /// - Returns: the files by the places of their passes; none for a table without rows.
     /// - Throws: `EngineError` for a table that cannot be read, and what writing meets.
     package static func write(
         _ plans: [RoutePlan], of store: SourceStore, files: DurableFileSystem,
-        to path: (Int) -> FilePath
+        to place: (Int) -> FilePath
     ) throws(EngineError) -> [Int: FilePath] {
         var made: [Int: FilePath] = [:]
         for (number, plan) in plans.enumerated() where !plan.lists.isEmpty {
-            let path = path(number)
+            let path = place(number)
             try EngineError.translating { try files.removeScratchTree(path) }
             try RouteRows(plan, of: store, files: files).writeLists(to: path)
             made[number] = path
@@ -79,6 +79,13 @@ package struct RouteRows {
         try lists.finish()
     }
 
+    private var disordered: EngineError {
+        .store(
+            .notAStore(
+                path: store.path.description,
+                reason: "the rows of table \(plan.sourceTable) are not in the order of their keys"))
+    }
+
     /// The pages of the store; nil where SQLite has to read them, or to say what is wrong.
     private func openPages() -> PageImage? {
         do throws(EngineError) {
@@ -93,11 +100,13 @@ package struct RouteRows {
         _ body: (RoutePoint) throws(EngineError) -> Void
     ) throws(EngineError) {
         if let table = RebuildProgram.Table(plan.sourceTable, store.schema),
-            let field = table.field(plan.column), store.header.textEncoding == 1,
-            let image = openPages()
+            let field = table.field(plan.column), let image = openPages()
         {
             let records = TableRecords(image, root: table.root, columns: field.place + 1)
+            var last: Int64?
             try records.forEach { row throws(EngineError) in
+                guard last.map({ $0 < row.rowid }) ?? true else { throw disordered }
+                last = row.rowid
                 let prefix = UUIDPrefix.of(row.types[field.place], row.values[field.place])
                 try body(RoutePoint(prefix: prefix, key: row.rowid))
                 return true
@@ -133,7 +142,7 @@ struct RouteSample {
     mutating func add(_ point: RoutePoint) {
         guard Self.hash(point.key) <= limit else { return }
         points.append(point)
-        while points.count > Self.mostPoints {
+        while points.count > Self.mostPoints, limit > 0 {
             limit /= 2
             points.removeAll { Self.hash($0.key) > limit }
         }

@@ -36,7 +36,8 @@ package struct ShardMerge {
     ///   - path: of the file, which must not exist.
     /// - Throws: `EngineError` for a shard that is damaged, a key that occurs twice, and what
     ///   reading and writing files meets.
-    /// - Complexity: O(rows · log shards) comparisons; memory for a few pages of each shard.
+    /// - Complexity: O(rows · log shards) comparisons; memory for a few pages of each shard, and
+    ///   for the longest record.
     package func write(
         _ range: KeyRange, of shards: [FilePath], to path: FilePath
     ) throws(EngineError) {
@@ -83,12 +84,14 @@ package struct ShardMerge {
     ) throws(EngineError) -> [RecordCursor] {
         var cursors: [RecordCursor] = []
         for shard in shards {
-            let image = try PageImage(reading: shard, files)
+            // There are more shards than files that a process may have open.
+            let image = try PageImage(reading: shard, files, staysOpen: false)
             let pages = max(2, Self.windowBytes / image.pageSize / shards.count)
             cursors.append(
                 try RecordCursor(
                     image, below: try root(in: image), from: lower,
-                    (ReadWindow(image, most: pages), ReadWindow(image, most: 2))))
+                    (ReadWindow(image, most: pages), ReadWindow(image, most: 2)),
+                    keptRoom: Self.windowBytes / shards.count))
         }
         return cursors
     }

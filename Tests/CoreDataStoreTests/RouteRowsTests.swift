@@ -45,7 +45,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 300, 5_000])
+    /// Of the most notes, points are drawn.
+    @Test(arguments: [1, 300, 5_000, 60_000])
     func eachRowIsInTheListOfItsPrefix(notes: Int) throws {
         try withTemporaryFolder { folder in
             let folder = FilePath(folder.path)
@@ -67,12 +68,19 @@ import Testing
             let order = all.filter(\.isUUID).sorted { ($0.hex, $0.key) < ($1.hex, $1.key) }
             #expect(profile.rows == Int64(order.count))
             #expect(profile.remainder == Int64(all.count - order.count))
-            #expect(profile.points.map(\.key) == order.map(\.key))
+            let drawn = Set(profile.points.map(\.key))
+            #expect(profile.points.map(\.key) == order.map(\.key).filter(drawn.contains))
+            #expect((drawn.count == order.count) == (notes < 60_000))
 
             var plan = Self.plan
-            let cuts = stride(from: 40, to: profile.points.count, by: 700).map { $0 }
+            let points = stride(from: 40, to: profile.points.count, by: 700).map {
+                profile.points[$0]
+            }
+            let places = Dictionary(
+                uniqueKeysWithValues: order.enumerated().map { ($0.element.key, $0.offset) })
+            let cuts = points.compactMap { places[$0.key] }
             plan.lists =
-                cuts.map { .points(upTo: profile.points[$0]) }
+                points.map { .points(upTo: $0) }
                 + [
                     .points(upTo: nil), .remainder(KeyRange(upper: 100)),
                     .remainder(KeyRange(lower: 101)),
@@ -87,6 +95,33 @@ import Testing
             let others = all.filter { !$0.isUUID }.map(\.key)
             expected += [others.filter { $0 <= 100 }, others.filter { $0 > 100 }]
             #expect(try lists(path, plan.lists.count) == expected)
+        }
+    }
+
+    @Test func aRowThatIsOutOfOrderIsDamage() throws {
+        try withTemporaryFolder { folder in
+            let folder = FilePath(folder.path)
+            let store = try store(3_000, in: folder)
+            let queue = try DatabaseQueue(path: store.database.description)
+            let (root, size) = try queue.read { database in
+                (
+                    try Int.fetchOne(
+                        database,
+                        sql: "SELECT rootpage FROM sqlite_master WHERE name = 'ZNOTE'") ?? 0,
+                    try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
+                )
+            }
+            try queue.close()
+            // The children of the root change places.
+            let url = URL(fileURLWithPath: store.database.description)
+            var bytes = try Data(contentsOf: url)
+            let page = (root - 1) * size
+            #expect(bytes[page] == 5)
+            for byte in 0..<2 { bytes.swapAt(page + 12 + byte, page + 14 + byte) }
+            try bytes.write(to: url)
+            let rows = RouteRows(Self.plan, of: store, files: DurableFileSystem())
+            let error = #expect(throws: EngineError.self) { try rows.profile() }
+            #expect(error.map { "\($0)" }?.contains("not in the order of their keys") == true)
         }
     }
 

@@ -133,6 +133,27 @@ import Testing
         }
     }
 
+    /// Long records are in memory one at a time, whatever the number of shards.
+    @Test func longRecordsOfManyShardsAreMerged() throws {
+        try withTemporaryFolder { folder in
+            let folder = FilePath(folder.path)
+            var shards: [FilePath] = []
+            var all: [Row] = []
+            for number in 0..<300 {
+                let row = Row(
+                    key: Int64(number), text: nil,
+                    data: Data(repeating: UInt8(number & 0xFF), count: 200_000))
+                shards.append(folder.appending("shard-\(number)"))
+                try write([row], to: shards[number])
+                all.append(row)
+            }
+            let path = folder.appending("piece")
+            try ShardMerge(Self.table, isKeyed: true, files: DurableFileSystem())
+                .write(.all, of: shards.reversed(), to: path)
+            #expect(try read(path) == all)
+        }
+    }
+
     @Test func linksAreNumberedShardByShard() throws {
         try withTemporaryFolder { folder in
             let folder = FilePath(folder.path)

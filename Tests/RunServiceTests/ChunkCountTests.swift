@@ -33,6 +33,24 @@ import Testing
         }
     }
 
+    /// Old stores have the constraints of a model in their tables.
+    @Test(arguments: [PartitionMode.entity, .uuid([PropertyKey("Tag", "name")])])
+    func constraintsOfTablesHoldWherePiecesAreMerged(partition: PartitionMode) throws {
+        try StoreLab.run { lab in
+            try lab.forge(try ForgeRecipe.notes(notes: 3_000))
+            var options = PlanOptions(
+                strategy: .partitioned, partition: partition, chunkBytes: 4_096)
+            options.framework = FrameworkVersion(637)
+            let outcome = try lab.migrate(options: options)
+            #expect(outcome.validation.isEqual, "\(outcome.validation.lines)")
+            let chunks = outcome.plan.chunks.filter { chunk in
+                guard case .feed(let place) = chunk.subject else { return false }
+                return outcome.plan.feeds[place].sourceTable == "ZTAG"
+            }
+            #expect(chunks.count > 1 && chunks.allSatisfy { $0.selection.interleaves })
+        }
+    }
+
     @Test func tablesWithoutRowsHaveNoLists() throws {
         try StoreLab.run { lab in
             var recipe = try ForgeRecipe.notes(notes: 200)

@@ -71,20 +71,30 @@ package struct TableLayout: Hashable, Sendable, Codable {
 
     /// The statement that makes the table, as Core Data writes it.
     package var sql: SQLText {
-        var parts: [SQLText] = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
-        parts += columns.map { "\(.declared($0.name)) \(.type($0.type))" }
-        let name = SQLText.declared(name)
-        let body = parts.joined(separator: ", ")
-        guard !constraints.isEmpty else { return "CREATE TABLE \(name) ( \(body) )" }
+        guard !constraints.isEmpty else { return plainSQL }
         let unique = constraints.map { columns -> SQLText in
             let list = columns.map(SQLText.declared).joined(separator: ", ")
             return "CONSTRAINT \(.declared(columns.joined(separator: "_"))) UNIQUE (\(list))"
         }
-        return "CREATE TABLE \(name) ( \(body), \(unique.joined(separator: ", ")))"
+        let list = unique.joined(separator: ", ")
+        return "CREATE TABLE \(.declared(name)) ( \(body), \(list))"
     }
+
+    private var body: SQLText {
+        var parts: [SQLText] = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
+        parts += columns.map { "\(.declared($0.name)) \(.type($0.type))" }
+        return parts.joined(separator: ", ")
+    }
+
+    private var plainSQL: SQLText { "CREATE TABLE \(.declared(name)) ( \(body) )" }
 
     /// The table as an object to be made.
     package var definition: SchemaDefinition { SchemaDefinition(.table, name, sql: sql) }
+
+    /// The same without constraints, so that the table has no index.
+    package var plainDefinition: SchemaDefinition {
+        SchemaDefinition(.table, name, sql: plainSQL)
+    }
 }
 
 /// The table of a many-to-many pair.

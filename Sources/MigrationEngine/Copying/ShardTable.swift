@@ -19,7 +19,7 @@ struct ShardTable {
         columns = table.columnNames
         isKeyed = true
         definition = table.definition
-        mergedDefinition = table.definition
+        mergedDefinition = table.plainDefinition
     }
 
     /// `definition`: nil for one without the primary key.

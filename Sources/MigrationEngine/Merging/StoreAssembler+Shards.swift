@@ -37,6 +37,9 @@ extension StoreAssembler {
         let pieces = ranges(of: chunk).map { (own, $0) } + made.map { ($0, KeyRange.all) }
         let isCounted = recovery == .transactions
         let before = isCounted ? try pieceCount() : 0
+        guard pieces.indices.contains(before) else {
+            throw .internalError("a table that was merged in part has another number of pieces")
+        }
         for (number, (merger, range)) in pieces.enumerated().dropFirst(before) {
             let path = scratch.appending("piece.sqlite")
             try EngineError.translating { try files.removeScratchTree(path) }
@@ -73,7 +76,7 @@ extension StoreAssembler {
         guard case .feed(let place) = chunk.subject else { return [.all] }
         let feed = plan.feeds[place]
         let known = (plan.sourceRanges[feed.sourceTable] ?? []).compactMap(\.lower)
-        let step = known.count / Self.mostPieces + 1
+        let step = max(1, (known.count + Self.mostPieces - 2) / (Self.mostPieces - 1))
         let cuts = stride(from: 0, to: known.count, by: step).compactMap { place in
             // Keys of a damaged tree may be anything.
             let (cut, isOver) = known[place].addingReportingOverflow(feed.offset)

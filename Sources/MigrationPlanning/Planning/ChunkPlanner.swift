@@ -129,16 +129,16 @@ struct ChunkPlanner {
         let rows = max(1, profile.rows + profile.remainder)
         let rowBytes = max(1, bytes(of: table) / rows)
         var result: [(RouteList, Int64)] = []
+        let count = profile.points.count
+        let pointBytes = Double(rowBytes) * profile.rowsPerPoint
         let perChunk = max(
-            1, limit / rowBytes / profile.rowsPerPoint,
-            (Int64(profile.points.count) + Self.mergedChunks - 1) / Self.mergedChunks)
-        var place = 0
-        while place < profile.points.count {
-            let end = min(place + Int(min(perChunk, 1 << 30)), profile.points.count)
-            let isLast = end == profile.points.count
-            let held = Int64(end - place) * profile.rowsPerPoint * rowBytes
-            result.append((.points(upTo: isLast ? nil : profile.points[end - 1]), held))
-            place = end
+            1, Int(min(Double(limit) / pointBytes, 1e9)),
+            (count + Int(Self.mergedChunks) - 1) / Int(Self.mergedChunks))
+        // Rows without a point are in the last list.
+        for place in stride(from: 0, to: max(count, profile.rows > 0 ? 1 : 0), by: perChunk) {
+            let end = min(place + perChunk, count)
+            let held = Int64(Double(end - place) * pointBytes)
+            result.append((.points(upTo: end >= count ? nil : profile.points[end - 1]), held))
         }
         if profile.remainder > 0 {
             let share = Double(profile.remainder) / Double(rows)

@@ -238,8 +238,8 @@ struct RequirementCount {
                 source.property, of: source.entity),
             let table = layout.table(of: relationship.destination)?.name
         else { return nil }
-        // Of a chain's later step: links may not lead to some of these entities yet.
-        let entities = entities.filter { layout.model.isKind($0, of: relationship.destination) }
+        // Of a chain's later step: some of these entities may be where no link leads yet.
+        let entities = entities.filter { layout.table(of: $0)?.name == table }
         guard let isForbidden = condition("x.Z_ENT", entities)
         else { return nil }
         let targets: SQLText = "SELECT x.Z_PK FROM \(SQLText.quoted(table)) x WHERE \(isForbidden)"

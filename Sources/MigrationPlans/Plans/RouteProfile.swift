@@ -18,7 +18,9 @@ package struct RouteProfile: Hashable, Sendable, Codable {
     }
 
     /// About how many rows lie between two points.
-    package var rowsPerPoint: Int64 { max(1, rows / max(1, Int64(points.count))) }
+    package var rowsPerPoint: Double {
+        max(1, Double(rows) / Double(max(1, points.count)))
+    }
 
     /// What people should know of an attribute that hardly routes anything.
     package var remainderNote: String? {

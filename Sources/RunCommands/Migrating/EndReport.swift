@@ -18,8 +18,6 @@ package struct EndReport {
     private let stores: StoreReports
     /// Files that were not taken although a user's data may be behind them.
     private let leftOut: Int
-    /// Whether the run was complete when the command took it up.
-    private let wasComplete: Bool
 
     /// The most stores whose reports are kept in memory.
     private static let mostKept = 512
@@ -38,9 +36,6 @@ package struct EndReport {
             slots: request.slots, seconds: seconds)
         facts.output = request.output
         if ending.isResumed { facts.share = share }
-        wasComplete =
-            ending.isResumed && share?.stores == 0
-            && ending.counts.allSatisfy { [.done, .pruned].contains($0.key) || $0.value == 0 }
         facts.skipped =
             fleet?.skipped.map(RunFacts.Skipped.init) ?? []
         facts.warnings = fleet?.warnings.map(\.description) ?? []
@@ -72,18 +67,10 @@ package struct EndReport {
     ///   - asJSON: whether to print JSON.
     /// - Throws: `CommandFailure`.
     package func show(single: StoreResult?, asJSON: Bool) throws(CommandFailure) {
-        // The report of what was done stays; a killed command may have left none.
-        let isReported = try CommandFailure.translating {
-            try FileStatus.ifPresent(folder.appending("report.html")) != nil
-        }
-        if !wasComplete || !isReported { try keep() }
+        try keep()
         try CommandFailure.translating {
             if asJSON {
                 try JSONReport.write(report, stores: stores) { Console.printRaw($0) }
-            } else if wasComplete {
-                Console.print(
-                    "Run \(ending.id) was complete before. Nothing changed. Its report: "
-                        + "\(folder.appending("report.html"))")
             } else if let single {
                 Console.print(ResultText.text(of: single, run: ending.id))
             } else if ending.counts == [.done: 1] {

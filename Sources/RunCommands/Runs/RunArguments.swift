@@ -42,9 +42,8 @@ package struct RunArguments: ParsableArguments {
     }
 
     /// State folders one folder further down, where `--output` puts them: the first ones.
-    private static func statesBelow(_ folder: FilePath) throws(CommandFailure) -> [FilePath] {
-        try CommandFailure.translating {
-            guard try FileStatus.ifPresent(folder) != nil else { return [] }
+    private static func statesBelow(_ folder: FilePath) -> [FilePath] {
+        do {
             let names = try DurableFileSystem(links: .followed).names(in: folder)
             let isHere = folder == FilePath(".")
             var states: [FilePath] = []
@@ -53,6 +52,9 @@ package struct RunArguments: ParsableArguments {
                 if try holdsOwnLedger(path) { states.append(path) }
             }
             return states
+        } catch {
+            // They are only a hint.
+            return []
         }
     }
 
@@ -122,8 +124,9 @@ package struct RunArguments: ParsableArguments {
                     + "existing store, or give the --state that migrate used")
         }
         guard isThere else {
-            let below = state == nil ? try Self.statesBelow(folder.parent) : []
-            let found = below.map { "--state \($0)" }.joined(separator: " or ")
+            let below = state == nil ? Self.statesBelow(folder.parent) : []
+            let found = below.map { "--state \(ShellWord.quoted($0.description))" }
+                .joined(separator: " or ")
             throw .usage(
                 "there is no state folder at \(folder): give "
                     + (below.isEmpty ? "the --state that migrate used" : found))

@@ -158,7 +158,11 @@ package struct CancelCommand: ParsableCommand {
             let kept = done > 0 ? "; \(counted(done, "store")) had a result and is done" : ""
             Console.print("run \(run) cancelled: \(counted(stores, "store")) not migrated\(kept)")
             let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
-            try ReportWriter.keep(run, state: selection.state, slots: processors)
+            do throws(CommandFailure) {
+                try ReportWriter.keep(run, state: selection.state, slots: processors)
+            } catch {
+                Console.log("godwit: could not write the report of run \(run): \(error)")
+            }
         }
     }
 }

@@ -232,6 +232,7 @@ extension PartitionedStoreSession {
         let assembler = try opened()
         if assembler.steps.prefix(assembler.done).contains(step) {
             // Its end was never told: the shards are gone, or may go.
+            try RunError.translating { try files.removeScratchTree(mergeFolder) }
             return try remove(paths)
         }
         do throws(RunError) {
@@ -269,17 +270,19 @@ extension PartitionedStoreSession {
             if planned.original.isSnapshot {
                 try EngineError.translating { try files.remove(places.snapshot) }
             }
-            let scratch = places.folder.appending("merge")
-            try EngineError.translating { try files.makeFolders(scratch) }
-            _ = try assembler.merge(
-                planned.plan.chunks[chunks.lowerBound], shards: shards, scratch: scratch)
-            try EngineError.translating { try files.removeTree(scratch) }
+            try EngineError.translating { try files.makeFolders(mergeFolder) }
+            try assembler.merge(
+                planned.plan.chunks[chunks.lowerBound], shards: shards, scratch: mergeFolder)
+            try EngineError.translating { try files.removeTree(mergeFolder) }
         case .link(let chunk):
             guard let shard = shards.first else { return }
             try assembler.apply(planned.plan.linkChunks[chunk], shard: shard)
         case .tables, .foundObjects, .rowsComplete, .pageIndexes, .index, .finish: return
         }
     }
+
+    /// Where shards whose keys interleave are merged.
+    private var mergeFolder: FilePath { places.folder.appending("merge") }
 
     private func remove(_ shards: [FilePath]) throws(RunError) {
         try RunError.translating {

@@ -130,7 +130,8 @@ package struct SpacePlan: Sendable {
             let bytes = min(content, overflow ? content : max(window, content / 16))
             return SpaceNeed(bytes: bytes, inodes: 2 * min(count, jobs) + 4) + log
         }
-        return SpaceNeed(bytes: content, inodes: 2 * count + 4) + log
+        // A merged piece lies beside all shards.
+        return SpaceNeed(bytes: content + content / 16, inodes: 2 * count + 5) + log
     }
 
     private static func content(of store: StoreSize) -> Int64 {
