@@ -89,7 +89,7 @@ struct ScenarioTests {
     }
 
     private func run(
-        _ arguments: [String], in folder: URL
+        _ arguments: [String], in folder: URL, showsErrors: Bool = true
     ) throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = Self.programs.appendingPathComponent("godwit")
@@ -100,7 +100,7 @@ struct ScenarioTests {
         try Data().write(to: file)
         let handle = try FileHandle(forWritingTo: file)
         process.standardOutput = handle
-        process.standardError = handle
+        process.standardError = showsErrors ? handle : FileHandle.nullDevice
         try process.runBounded()
         process.waitUntilExit()
         let output = String(decoding: try Data(contentsOf: file), as: UTF8.self)
@@ -171,6 +171,20 @@ struct ScenarioTests {
                 #expect(found.count > scenario.objects / 2, "\(way)")
                 #expect(found == first, "\(way) gives other rows")
             }
+        }
+    }
+
+    @Test("commands of a scenario print where the demo prints, in the order of its steps")
+    func output() throws {
+        try withTemporaryFolder { folder in
+            let ended = try run(
+                ["demo", "--scenario", "uuid-groups", "--objects", "300"], in: folder,
+                showsErrors: false)
+            #expect(ended.status == 0)
+            let places = ["$ godwit plan", "ZMESSAGE", "$ godwit migrate", "The result matches"]
+                .map { ended.output.range(of: $0)?.lowerBound }
+            let found = places.compactMap { $0 }
+            #expect(found.count == places.count && found == found.sorted(), "\(ended.output)")
         }
     }
 

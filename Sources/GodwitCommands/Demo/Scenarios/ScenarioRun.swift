@@ -50,10 +50,12 @@ struct ScenarioRun {
         }
         Console.print("$ godwit \(arguments.map { ShellWord.quoted($0) }.joined(separator: " "))")
         let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
-        var setting = ChildProcess.Setting()
+        // A child prints to its error output, as slots must; this one prints to ours.
+        var setting = ChildProcess.Setting(descriptor: STDOUT_FILENO)
         setting.folder = folder.path.bytes
+        let shell = ["-c", "exec \"$0\" \"$@\" >&3 3>&-", program]
         return try ChildProcess(
-            Array(program.utf8), arguments: arguments.map { Array($0.utf8) }, setting)
+            Array("/bin/sh".utf8), arguments: (shell + arguments).map { Array($0.utf8) }, setting)
     }
 
     private func run(_ arguments: [String], _ status: Int32) throws {
