@@ -58,7 +58,7 @@ package struct ShardMerge {
             : try number(cursors, into: filler)
         try filler.finish()
         guard isMerged, isInOrder else {
-            throw .internalError("two shards of table \(definition.name) have the same key")
+            throw .wrongPlan("two shards of table \(definition.name) have the same key")
         }
         try tree.finish()
         try pages.finish()

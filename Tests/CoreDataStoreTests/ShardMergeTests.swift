@@ -96,8 +96,13 @@ import Testing
             let shards = [folder.appending("a"), folder.appending("b")]
             for shard in shards { try write([row], to: shard) }
             let merge = ShardMerge(Self.table, isKeyed: true, files: DurableFileSystem())
-            #expect(throws: EngineError.self) {
+            let error = #expect(throws: EngineError.self) {
                 try merge.write(.all, of: shards, to: folder.appending("piece"))
+            }
+            // A worker's fault, and not ours.
+            guard case .wrongPlan = error else {
+                Issue.record("\(String(describing: error))")
+                return
             }
         }
     }
