@@ -41,7 +41,8 @@ package final class RecordCursor {
     /// An overflow page belongs to one record.
     private var overflowing: Int
 
-    private static let deepest = 40
+    /// Inner pages on the way to a leaf, far above what SQLite makes of 2³² pages.
+    static let deepest = 40
 
     /// - Parameters:
     ///   - file: of the table.

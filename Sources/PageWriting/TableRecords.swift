@@ -22,8 +22,6 @@ package struct TableRecords {
     private let window: ReadWindow
     private let overflow: ReadWindow
 
-    private static let deepest = 40
-
     /// - Parameters:
     ///   - file: of the table.
     ///   - root: its root page.
@@ -64,7 +62,7 @@ package struct TableRecords {
     private func collect(
         _ number: UInt32, depth: Int, _ left: inout UInt32, into parts: inout [UInt32]
     ) throws(EngineError) {
-        guard depth < Self.deepest, left > 0 else { throw file.damaged() }
+        guard depth < RecordCursor.deepest, left > 0 else { throw file.damaged() }
         left -= 1
         let children = try RecordCursor.children(of: number, try window.page(number), file)
         guard let first = children.first else { return parts.append(number) }

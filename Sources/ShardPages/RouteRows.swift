@@ -96,6 +96,8 @@ package struct RouteRows {
     }
 
     /// Hands over where each row stands, by ascending keys; prefix −1 where it has no UUID.
+    ///
+    /// - Throws: `EngineError.store` for rows that are not in the order of their keys.
     private func forEach(
         _ body: (RoutePoint) throws(EngineError) -> Void
     ) throws(EngineError) {
